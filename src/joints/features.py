@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import validate_data
 
 Categories = np.ndarray | None  # the values of a categorical feature in the order of their codes; None: continuous
 
@@ -180,3 +181,31 @@ def _codes(column: Any, categories: np.ndarray) -> np.ndarray:
     codes = pd.Index(categories).get_indexer(pd.Index(values)).astype(np.float64)
     codes[(codes < 0) | values.isna().to_numpy()] = np.nan
     return codes
+
+
+def fit_table(estimator: Any, X: Any) -> np.ndarray:
+    """Encode the training table of a scikit-learn estimator, setting its `features_` and `n_features_in_`."""
+    X = _validated(estimator, X, reset=True)
+    estimator.features_ = describe_features(X, getattr(estimator, "categorical_features", None))
+    return estimator.features_.encode(X)
+
+
+def encode_table(estimator: Any, X: Any) -> np.ndarray:
+    """Encode a table for a fitted estimator, after scikit-learn's checks of width and column names."""
+    return estimator.features_.encode(_validated(estimator, X, reset=False))
+
+
+def _validated(estimator: Any, X: Any, reset: bool) -> Any:
+    if isinstance(X, pd.DataFrame):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if reset and 0 in X.shape:
+            raise ValueError(
+                f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) (shape={X.shape}) "
+                "while a minimum of 1 is required."
+            )
+        return X
+    declared = getattr(estimator, "categorical_features", None)
+    mixed = not (declared is None or isinstance(declared, str)) and getattr(X, "dtype", None) == object
+    if mixed:  # strings among the cells: each column is turned into numbers by itself
+        return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
