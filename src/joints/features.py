@@ -116,7 +116,7 @@ def _domains(names: list[str], X: Any, spec: Any) -> dict[int, Any]:
     if isinstance(spec, str):
         if spec != "from_dtype":
             raise ValueError(
-                f"categorical_features is {spec!r}: give 'from_dtype', None, indices, names, a boolean mask or a mapping."
+                f"categorical_features is {spec!r}: give 'from_dtype', None, indices, names, a mask or a mapping."
             )
         if not isinstance(X, pd.DataFrame):
             return {}
@@ -205,7 +205,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
             )
         return X
     declared = getattr(estimator, "categorical_features", None)
-    mixed = not (declared is None or isinstance(declared, str)) and getattr(X, "dtype", None) == object
-    if mixed:  # strings among the cells: each column is turned into numbers by itself
+    if not (declared is None or isinstance(declared, str)) and getattr(X, "dtype", None) == np.dtype(object):
+        # strings among the cells: each column is turned into numbers by itself
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
     return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")

@@ -1,0 +1,1 @@
+"""Random forests as flat arrays: growing them, routing rows through them, surrogate splits."""

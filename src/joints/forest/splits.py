@@ -1,0 +1,248 @@
+"""The best split of a node by Gini impurity: a threshold for a continuous feature, two subsets for a categorical one.
+
+A split into L and R scores ``n + sum_k L_k^2 / |L| + sum_k R_k^2 / |R|``, where only the n rows count on which the
+feature is observed.  Where all rows are observed that ranks splits exactly as the weighted Gini impurity does; where
+some are not it prefers complete features.
+"""
+
+import numpy as np
+from numba import njit
+
+MISSING = np.uint32(0xFFFFFFFF)  # the rank of a missing value
+EXHAUSTIVE_GROUPS = 14  # up to here all 2^(g-1) - 1 two-way partitions of g groups of categories are scored
+INSERTION = 40  # rows up to which insertion sort beats counting digits
+
+
+@njit(cache=True, nogil=True)
+def sort_by_rank(keys, spare, n, largest):
+    """Sort ``keys[:n]`` (rank in the upper half, ranks up to `largest`) by rank; returns the array that holds them."""
+    if n <= INSERTION:
+        for i in range(1, n):
+            key = keys[i]
+            j = i
+            while j > 0 and (keys[j - 1] >> np.uint64(32)) > (key >> np.uint64(32)):
+                keys[j] = keys[j - 1]
+                j -= 1
+            keys[j] = key
+        return keys
+    ends = np.empty(256, dtype=np.int64)
+    source, target = keys, spare
+    shift = np.uint64(32)
+    while largest > 0:
+        ends[:] = 0
+        for i in range(n):
+            ends[(source[i] >> shift) & np.uint64(255)] += 1
+        total = 0
+        for digit in range(256):
+            size = ends[digit]
+            ends[digit] = total
+            total += size
+        for i in range(n):
+            digit = (source[i] >> shift) & np.uint64(255)
+            target[ends[digit]] = source[i]
+            ends[digit] += 1
+        source, target = target, source
+        shift += np.uint64(8)
+        largest >>= 8
+    return source
+
+
+@njit(cache=True, nogil=True)
+def best_threshold(keys, n, right, min_rows):
+    """Best cut of rows sorted by rank, as (score, last rank on the left); -inf where there is none.
+
+    A key holds the rank in its upper half, then the class and the row's weight in 16 bits each.  `right` comes with
+    the class weights of these rows and is used up.
+    """
+    n_classes = right.shape[0]
+    left = np.zeros(n_classes)
+    n_left, n_right, left_squares, right_squares = 0.0, 0.0, 0.0, 0.0
+    for k in range(n_classes):
+        n_right += right[k]
+        right_squares += right[k] * right[k]
+    total = n_right
+    best, best_rank = -np.inf, np.int64(-1)
+    rank = np.int64(keys[0] >> np.uint64(32))
+    for i in range(n - 1):
+        k = np.int64((keys[i] >> np.uint64(16)) & np.uint64(0xFFFF))
+        w = np.float64(keys[i] & np.uint64(0xFFFF))
+        left_squares += w * (2.0 * left[k] + w)
+        right_squares -= w * (2.0 * right[k] - w)
+        left[k] += w
+        right[k] -= w
+        n_left += w
+        n_right -= w
+        following = np.int64(keys[i + 1] >> np.uint64(32))
+        if following != rank:
+            if n_left >= min_rows and n_right >= min_rows:
+                score = left_squares / n_left + right_squares / n_right
+                if score > best:
+                    best, best_rank = score, rank
+            rank = following
+    return total + best, best_rank
+
+
+@njit(cache=True, nogil=True)
+def _partition_score(left, totals, n):
+    n_left, left_squares, right_squares = 0.0, 0.0, 0.0
+    for k in range(totals.shape[0]):
+        n_left += left[k]
+        left_squares += left[k] * left[k]
+        right_squares += (totals[k] - left[k]) ** 2
+    return n_left, left_squares / max(n_left, 1.0) + right_squares / max(n - n_left, 1.0)
+
+
+@njit(cache=True, nogil=True)
+def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
+    """Best two subsets of the categories for two classes, as a cut of the ordered categories.
+
+    `counts` (categories x 2) are class weights at the node.  Ordered by the proportion of class 1 this is the optimum
+    (Breiman et al. 1984); ordered by its count it is what the published numbers rest on.  Categories that do not occur
+    join the left side, the low end of that order.  Fills `goes_left`, returns the score (-inf: no split).
+    """
+    n_categories = counts.shape[0]
+    order = np.empty(n_categories, dtype=np.int64)
+    value = np.empty(n_categories)
+    present = 0
+    totals = np.zeros(2)
+    for c in range(n_categories):
+        size = counts[c, 0] + counts[c, 1]
+        if size == 0:
+            continue
+        v = counts[c, 1] / size if by_proportion else counts[c, 1]
+        j = present
+        while j > 0 and value[j - 1] > v:
+            value[j], order[j] = value[j - 1], order[j - 1]
+            j -= 1
+        value[j], order[j] = v, c
+        present += 1
+        totals[0] += counts[c, 0]
+        totals[1] += counts[c, 1]
+    n = totals[0] + totals[1]
+    left = np.zeros(2)
+    best, cut = -np.inf, 0
+    for i in range(present - 1):
+        left[0] += counts[order[i], 0]
+        left[1] += counts[order[i], 1]
+        n_left, score = _partition_score(left, totals, n)
+        if score > best and n_left >= min_rows and n - n_left >= min_rows:
+            best, cut = score, i + 1
+    goes_left[:] = True
+    for i in range(cut, present):
+        goes_left[order[i]] = False
+    return n + best
+
+
+@njit(cache=True, nogil=True)
+def best_subset(counts, min_rows, goes_left):
+    """Best two subsets of the categories for any number of classes.
+
+    Categories whose rows are all of one class belong together in some optimum and are one group; all two-way
+    partitions of up to `EXHAUSTIVE_GROUPS` groups are scored, one group changing sides at a time.  Beyond that the
+    best cut of the categories ordered by each class's proportion is improved by moving single groups while that helps.
+    Categories that do not occur join the right side, that of the last category.  Fills `goes_left`, returns the score.
+    """
+    n_categories, n_classes = counts.shape
+    group_of = np.full(n_categories, -1, dtype=np.int64)
+    pure_group = np.full(n_classes, -1, dtype=np.int64)
+    groups = np.zeros((n_categories, n_classes))
+    n_groups = 0
+    totals = np.zeros(n_classes)
+    last = -1
+    for c in range(n_categories):
+        size, largest, k_largest = 0.0, 0.0, 0
+        for k in range(n_classes):
+            size += counts[c, k]
+            totals[k] += counts[c, k]
+            if counts[c, k] > largest:
+                largest, k_largest = counts[c, k], k
+        if size == 0:
+            continue
+        if largest == size and pure_group[k_largest] >= 0:
+            g = pure_group[k_largest]
+        else:
+            g = n_groups
+            n_groups += 1
+            if largest == size:
+                pure_group[k_largest] = g
+        group_of[c] = g
+        for k in range(n_classes):
+            groups[g, k] += counts[c, k]
+        last = c
+    goes_left[:] = False
+    if n_groups < 2:
+        return -np.inf
+    n = totals.sum()
+    side = np.zeros(n_groups, dtype=np.bool_)
+    best_side = np.zeros(n_groups, dtype=np.bool_)
+    left = np.zeros(n_classes)
+    best = -np.inf
+    if n_groups <= EXHAUSTIVE_GROUPS:
+        for i in range(1, 1 << (n_groups - 1)):
+            g = 0  # the Gray code's i-th change: the lowest bit set in i
+            while not (i >> g) & 1:
+                g += 1
+            sign = -1.0 if side[g] else 1.0
+            side[g] = not side[g]
+            for k in range(n_classes):
+                left[k] += sign * groups[g, k]
+            n_left, score = _partition_score(left, totals, n)
+            if score > best and n_left >= min_rows and n - n_left >= min_rows:
+                best = score
+                best_side[:] = side
+    else:
+        best = _search_subset(groups[:n_groups], totals, min_rows, best_side)
+    if best == -np.inf:
+        return best
+    last_left = best_side[group_of[last]]
+    for c in range(n_categories):
+        if group_of[c] >= 0:
+            goes_left[c] = best_side[group_of[c]] != last_left
+    return n + best
+
+
+@njit(cache=True, nogil=True)
+def _search_subset(groups, totals, min_rows, best_side):
+    n_groups, n_classes = groups.shape
+    n = totals.sum()
+    best = -np.inf
+    size = np.zeros(n_groups)
+    for g in range(n_groups):
+        size[g] = groups[g].sum()
+    left = np.zeros(n_classes)
+    side = np.zeros(n_groups, dtype=np.bool_)
+    for k in range(n_classes):
+        order = np.argsort(groups[:, k] / size)
+        side[:] = False
+        left[:] = 0.0
+        cut, cut_score = 0, -np.inf
+        for i in range(n_groups - 1):
+            left += groups[order[i]]
+            n_left, score = _partition_score(left, totals, n)
+            if score > cut_score and n_left >= min_rows and n - n_left >= min_rows:
+                cut, cut_score = i + 1, score
+        if cut == 0:
+            continue
+        left[:] = 0.0
+        for i in range(cut):
+            side[order[i]] = True
+            left += groups[order[i]]
+        improved = True
+        while improved:
+            improved = False
+            for g in range(n_groups):
+                sign = -1.0 if side[g] else 1.0
+                for c in range(n_classes):
+                    left[c] += sign * groups[g, c]
+                n_left, score = _partition_score(left, totals, n)
+                if score > cut_score + 1e-12 * n and n_left >= min_rows and n - n_left >= min_rows:
+                    side[g] = not side[g]
+                    cut_score = score
+                    improved = True
+                else:
+                    for c in range(n_classes):
+                        left[c] -= sign * groups[g, c]
+        if cut_score > best:
+            best = cut_score
+            best_side[:] = side
+    return best
