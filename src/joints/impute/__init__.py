@@ -2,5 +2,6 @@
 
 from joints.impute.knn import KNNImputer
 from joints.impute.mean import MeanImputer
+from joints.impute.missforest import MissForestImputer
 
-__all__ = ["KNNImputer", "MeanImputer"]
+__all__ = ["KNNImputer", "MeanImputer", "MissForestImputer"]

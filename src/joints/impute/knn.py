@@ -11,12 +11,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numba import njit
 
 from joints.features import fit_table
 from joints.impute.mean import typical_values
 from joints.impute.table import TableImputer
+from joints.threads import blocks, run
 
 METRICS = ("published", "huang")
 ROWS_PER_TASK = 32
@@ -79,6 +79,10 @@ class KNNImputer(TableImputer):
     array([[0., 2.]])
     """
 
+    donors_: np.ndarray
+    statistics_: np.ndarray
+    _feature_weights: np.ndarray
+
     def __init__(
         self,
         n_neighbors: int = 7,
@@ -127,7 +131,7 @@ class KNNImputer(TableImputer):
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.shape != (n_features,) or not (weights >= 0).all():
             raise ValueError(
-                f"weights has shape {weights.shape} for {n_features} features: give one number a feature, none negative."
+                f"weights has shape {weights.shape} for {n_features} features: give each one a number, none negative."
             )
         return weights
 
@@ -136,19 +140,11 @@ class KNNImputer(TableImputer):
         weights = np.where(n_categories > 0, self.gamma, 1.0) * self._feature_weights
         complete = ~np.isnan(self.donors_).any(axis=1)
         rows = np.flatnonzero(np.isnan(table).any(axis=1))
-        Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(_fill_rows)(
-                table,
-                rows[start : start + ROWS_PER_TASK],
-                self.donors_,
-                complete,
-                n_categories,
-                weights,
-                self.metric == "published",
-                int(self.n_neighbors),
-                self.statistics_,
-            )
-            for start in range(0, len(rows), ROWS_PER_TASK)
+        donors = (self.donors_, complete, n_categories, weights, self.metric == "published", int(self.n_neighbors))
+        run(
+            _fill_rows,
+            [(table, rows[a:b], *donors, self.statistics_) for a, b in blocks(len(rows), ROWS_PER_TASK)],
+            self.n_jobs,
         )
 
 

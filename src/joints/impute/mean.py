@@ -59,6 +59,8 @@ class MeanImputer(TableImputer):
     array([[2., 2.]])
     """
 
+    statistics_: np.ndarray
+
     def __init__(self, categorical_features: Any = "from_dtype") -> None:
         self.categorical_features = categorical_features
 

@@ -1,6 +1,6 @@
 """What the imputers share: a table with holes goes in, the same table without holes comes out.
 
-A subclass says how to fill an encoded table (`joints.features`); this module takes care of everything around it, so that
+A subclass says how to fill an encoded table (`joints.features`); this module does everything around it, so that
 observed cells keep their values and filled ones are values that the users know.
 """
 
@@ -65,7 +65,7 @@ def _decode_like(X: Any, table: np.ndarray, features: Features) -> Any:
         return out
     if all(column.dtype.kind in "iufb" for column in columns):
         return np.column_stack(columns).astype(np.float64, copy=False)
-    out = np.empty(table.shape, dtype=object)
+    cells = np.empty(table.shape, dtype=object)
     for j, column in enumerate(columns):
-        out[:, j] = column
-    return out
+        cells[:, j] = column
+    return cells
