@@ -1,0 +1,1 @@
+"""Probabilistic circuits: leaf densities, forests turned into circuits, exact marginal inference, sampling."""

@@ -1,0 +1,256 @@
+"""Exact inference in a Generative Forest: marginals of the observed features and the class, one pass for everything.
+
+For each row and tree the reached leaves are listed (`joints.forest.reach`), their densities of the observed features
+weighted and summed; missing features integrate to one and drop out.  The same pass gives GeF (per-tree conditionals,
+averaged), GeF+ (one mixture of all trees) and Friedman's method (counts of the reached leaves).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from joints.circuit.leaves import FactorisedLeaves
+from joints.forest.arrays import Forest
+from joints.forest.reach import bit_table_size, build_bit_table, look_up_leaves, walk_to_leaves
+from joints.threads import blocks, run
+
+TREES_PER_BLOCK = 4  # trees whose sums are formed together; fixed, so that sums do not depend on the number of threads
+MANY_ROWS = 48  # incomplete rows from which building a tree's bit vectors pays
+MOST_WORDS = 1 << 23  # bit vectors of one tree beyond 64 MiB: walk instead
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one pass over the forest says about each row.
+
+    Attributes
+    ----------
+    average, friedman : float64 of shape (n_rows, n_targets)
+        Conditional distribution of the target, averaged over the trees: GeF and Friedman's method.
+    log_joint : float64 of shape (n_rows, n_targets)
+        log p(observed features, target) under the uniform mixture of the trees: GeF+.
+    """
+
+    average: np.ndarray
+    friedman: np.ndarray
+    log_joint: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parameters):
+    """log-density of the observed features in one leaf, for values inside its cell."""
+    s = 0.0
+    for j in range(n_observed):
+        f = observed[j]
+        o = offset[f]
+        if n_categories[f]:
+            s += parameters[leaf, o + np.int64(x[f])]
+        else:
+            d = x[f] - parameters[leaf, o]
+            s += parameters[leaf, o + 2] + parameters[leaf, o + 1] * d * d
+    return s
+
+
+@njit(cache=True, nogil=True)
+def _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offset, columns, logs):
+    """The same for many leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
+    logs[:n] = 0.0
+    for j in range(n_observed):
+        f = observed[j]
+        o = offset[f]
+        if n_categories[f]:
+            column = columns[o + np.int64(x[f])]
+            for i in range(n):
+                logs[i] += column[reached[i]]
+        else:
+            value, mean, h, c = x[f], columns[o], columns[o + 1], columns[o + 2]
+            for i in range(n):
+                v = reached[i]
+                d = value - mean[v]
+                logs[i] += c[v] + h[v] * d * d
+
+
+@njit(cache=True, nogil=True)
+def _exponentials(logs, n, largest, out, bits):
+    """exp(logs - largest) for the first n entries; `bits` is `out` seen as int64.
+
+    Written out so that it runs several entries at a time: exp(z) = 2^k exp(r) with |r| <= ln(2) / 2, the Taylor
+    polynomial of degree 11 for exp(r) (relative error below 1e-14), and 2^k put together from its bits.
+    """
+    shift = 6755399441055744.0  # 1.5 * 2^52: adding it leaves round(z / ln 2) in the lowest bits
+    for i in range(n):
+        z = max(logs[i] - largest, -700.0)
+        k = z * 1.4426950408889634 + shift
+        out[i] = k
+        k -= shift
+        r = (z - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
+        p = 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        logs[i] = p * r + 1.0
+    for i in range(n):
+        bits[i] = (bits[i] + 1023) << 52
+    for i in range(n):
+        out[i] *= logs[i]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _weighted_sum(column, reached, weights, n):
+    s = 0.0
+    for i in range(n):
+        s += weights[i] * column[reached[i]]
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _sum(column, reached, n):
+    s = 0.0
+    for i in range(n):
+        s += column[reached[i]]
+    return s
+
+
+@njit(cache=True, nogil=True)
+def _answer_trees(
+    X, complete, n_incomplete, first_tree, last_tree,
+    tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
+    offset, parameters, log_weight, target, counts,
+    average, friedman, joint, joint_log,
+):  # fmt: skip
+    """Add the trees `first_tree` up to `last_tree` to the sums; `joint` is scaled by exp(`joint_log`) row by row."""
+    n_rows, n_features = X.shape
+    n_targets = target.shape[1]
+    observed = np.empty(n_features, dtype=np.int64)
+    vectors = np.empty(n_features, dtype=np.int64)
+    sums = np.empty(n_targets)
+    for tree in range(first_tree, last_tree):
+        first, last = tree_start[tree], tree_start[tree + 1]
+        first_leaf, last_leaf = leaf_start[tree], leaf_start[tree + 1]
+        n_leaves = last_leaf - first_leaf
+        tree_log_weight = log_weight[first_leaf:last_leaf]
+        tree_target, tree_counts = target[first_leaf:last_leaf].T.copy(), counts[first_leaf:last_leaf].T.copy()
+        reached = np.empty(n_leaves, dtype=np.int64)
+        logs, densities = np.empty(n_leaves), np.empty(n_leaves)
+        density_bits = densities.view(np.int64)
+        stack = np.empty(n_leaves, dtype=np.int64)
+        words = bit_table_size(feature, n_categories, first, last, n_leaves)
+        tables = n_incomplete >= MANY_ROWS and words <= MOST_WORDS
+        if tables:
+            bits, vector_start, cuts, cut_start = build_bit_table(
+                feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
+            )
+            columns = parameters[first_leaf:last_leaf].T.copy()
+        else:
+            bits, vector_start = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+            cuts, cut_start, columns = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0))
+        for i in range(n_rows):
+            x = X[i]
+            if tables and not complete[i]:
+                n = look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, reached)
+            else:
+                n = walk_to_leaves(
+                    x, feature, threshold, subset, goes_left, right, leaf, first, first_leaf, stack, reached
+                )
+            n_observed = 0
+            for f in range(n_features):
+                if not np.isnan(x[f]):
+                    observed[n_observed] = f
+                    n_observed += 1
+            if tables and n >= 8:
+                _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offset, columns, logs)
+            else:
+                for j in range(n):
+                    logs[j] = leaf_log_density(
+                        x, first_leaf + reached[j], observed, n_observed, n_categories, offset, parameters
+                    )
+            largest = -np.inf
+            for j in range(n):
+                logs[j] += tree_log_weight[reached[j]]
+                largest = max(largest, logs[j])
+            friedman_total = 0.0
+            for k in range(n_targets):
+                sums[k] = _sum(tree_counts[k], reached, n)
+                friedman_total += sums[k]
+            if friedman_total > 0.0:
+                for k in range(n_targets):
+                    friedman[i, k] += sums[k] / friedman_total
+            if largest == -np.inf:
+                continue
+            _exponentials(logs, n, largest, densities, density_bits)
+            total = 0.0
+            for k in range(n_targets):
+                sums[k] = _weighted_sum(tree_target[k], reached, densities, n)
+                total += sums[k]
+            if total > 0.0:
+                change = largest - joint_log[i]
+                scale, share = 1.0, 1.0
+                if change > 0.0:
+                    scale, joint_log[i] = np.exp(-change), largest
+                else:
+                    share = np.exp(change)
+                for k in range(n_targets):
+                    average[i, k] += sums[k] / total
+                    joint[i, k] = joint[i, k] * scale + sums[k] * share
+
+
+def answer(
+    X: np.ndarray,
+    forest: Forest,
+    leaves: FactorisedLeaves,
+    n_categories: np.ndarray,
+    target: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> Answers:
+    """Ask the forest about rows with any features missing.
+
+    `target` gives each leaf's distribution of the variable that is asked for (leaves by values); by default the class.
+    Equal rows are asked once.
+    """
+    rows, back = distinct_rows(X)
+    distribution = leaves.class_proba if target is None else target
+    counts = forest.leaf_counts if target is None else np.exp(leaves.log_weight)[:, None] * target
+    shape = (len(rows), distribution.shape[1])
+    complete = ~np.isnan(rows).any(axis=1)
+    n_incomplete = int(len(rows) - complete.sum())
+
+    def one(first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        sums = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows), -np.inf)
+        _answer_trees(
+            rows, complete, n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
+            n_categories, leaves.offset, leaves.parameters, leaves.log_weight, distribution, counts, *sums,
+        )  # fmt: skip
+        return sums
+
+    parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)
+    average, friedman = (sum(part[i] for part in parts) / forest.n_trees for i in (0, 1))
+    log_parts = [part[3] for part in parts]
+    largest = np.max(log_parts, axis=0)
+    scale = np.where(np.isfinite(largest), largest, 0.0)
+    joint = sum(part[2] * np.exp(part[3] - scale)[:, None] for part in parts) / forest.n_trees
+    with np.errstate(divide="ignore"):
+        log_joint = np.log(joint) + largest[:, None]
+    return Answers(average[back], friedman[back], log_joint[back])
+
+
+def distinct_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows of a table, and for each row of the table its place among them."""
+    canonical = np.where(np.isnan(X), np.nan, X + 0.0)  # one bit pattern for NaN, one for zero
+    _, index, back = np.unique(
+        np.ascontiguousarray(canonical).view(np.dtype((np.void, canonical.dtype.itemsize * X.shape[1]))).ravel(),
+        return_index=True,
+        return_inverse=True,
+    )
+    if len(index) == len(X):
+        return canonical, np.arange(len(X))
+    return canonical[index], back

@@ -1,0 +1,198 @@
+"""Fully factorised leaves: p_v(x, y) = p_v(x_1) ... p_v(x_m) p_v(y) with the leaf's cell as support (section 3).
+
+A leaf is one row of a parameter table.  A continuous feature takes three entries: mean m, h = -1 / (2 s^2) and the log
+of the normalising constant c, so that its log-density is c + h (x - m)^2 inside the cell; a categorical one takes a
+log-probability for each category.  Whether a value lies in the cell is decided on the way down the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import erf, erfc, log, pi, sqrt
+
+import numpy as np
+from numba import njit
+
+from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
+from joints.threads import run
+
+
+@dataclass(frozen=True)
+class FactorisedLeaves:
+    """The leaf densities of a forest.
+
+    Attributes
+    ----------
+    offset : int64 of shape (n_features,)
+        Where a feature's entries begin in a leaf's row.
+    parameters : float64 of shape (n_leaves, width)
+    log_weight : float64 of shape (n_leaves,)
+        Log of the product of the sum weights from the root: the fraction of training rows in the leaf.
+    class_proba : float64 of shape (n_leaves, n_classes)
+    """
+
+    offset: np.ndarray
+    parameters: np.ndarray
+    log_weight: np.ndarray
+    class_proba: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def log_normal_mass(low, high):
+    """log of the standard normal's mass between `low` and `high`, accurate in the tails and for narrow intervals."""
+    if high - low < 1e-5:
+        middle = 0.5 * (low + high)
+        return log(high - low) - 0.5 * middle * middle - 0.5 * log(2.0 * pi)
+    if low > 0.0:
+        mass = 0.5 * (erfc(low / sqrt(2.0)) - erfc(high / sqrt(2.0)))
+    elif high < 0.0:
+        mass = 0.5 * (erfc(-high / sqrt(2.0)) - erfc(-low / sqrt(2.0)))
+    else:
+        mass = 0.5 * (erf(high / sqrt(2.0)) - erf(low / sqrt(2.0)))
+    return log(mass)
+
+
+@njit(cache=True, nogil=True)
+def cells(feature, threshold, subset, goes_left, right, leaf, n_categories, root, n_leaves):
+    """The cells of one tree's leaves.
+
+    Returns
+    -------
+    low, high : float64 of shape (n_leaves, n_features)
+        A continuous feature lies in (low, high].
+    allowed : bool of shape (n_leaves, sum of categories)
+        The categories in the cell, feature after feature.
+    """
+    n_features = n_categories.shape[0]
+    category_start = np.zeros(n_features + 1, dtype=np.int64)
+    for f in range(n_features):
+        category_start[f + 1] = category_start[f] + n_categories[f]
+    low = np.full((n_leaves, n_features), -np.inf)
+    high = np.full((n_leaves, n_features), np.inf)
+    allowed = np.ones((n_leaves, category_start[-1]), dtype=np.bool_)
+    first_leaf = root
+    while feature[first_leaf] >= 0:
+        first_leaf += 1
+    base = np.int64(leaf[first_leaf])
+    # the leaves of a subtree are a range; each split narrows the cells of the two ranges below it
+    stack = np.empty((64, 3), dtype=np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = root, 0, n_leaves
+    height = 1
+    while height > 0:
+        height -= 1
+        node, begin, end = stack[height, 0], stack[height, 1], stack[height, 2]
+        f = feature[node]
+        if f < 0:
+            continue
+        other = np.int64(right[node])
+        while feature[other] >= 0:
+            other += 1
+        middle = np.int64(leaf[other]) - base
+        if subset[node] < 0:
+            for i in range(begin, middle):
+                high[i, f] = min(high[i, f], threshold[node])
+            for i in range(middle, end):
+                low[i, f] = max(low[i, f], threshold[node])
+        else:
+            for c in range(n_categories[f]):
+                if goes_left[subset[node] + c]:
+                    allowed[middle:end, category_start[f] + c] = False
+                else:
+                    allowed[begin:middle, category_start[f] + c] = False
+        if height + 2 > stack.shape[0]:
+            taller = np.empty((2 * stack.shape[0], 3), dtype=np.int64)
+            taller[:height] = stack[:height]
+            stack = taller
+        stack[height, 0], stack[height, 1], stack[height, 2] = right[node], middle, end
+        stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = node + 1, begin, middle
+        height += 2
+    return low, high, allowed
+
+
+@njit(cache=True, nogil=True)
+def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, sd, min_sd, smoothing, out):
+    """Maximum-likelihood parameters of one tree's leaves, into `out` (leaves x width)."""
+    n_leaves, n_features = low.shape
+    n = np.zeros(n_leaves)
+    total = np.zeros(n_leaves)
+    squares = np.zeros(n_leaves)
+    start = 0
+    for f in range(n_features):
+        o = offset[f]
+        if n_categories[f]:
+            out[:, o : o + n_categories[f]] = 0.0
+            for i in range(X.shape[0]):
+                if weights[i] > 0 and not np.isnan(X[i, f]):
+                    out[row_leaf[i], o + np.int64(X[i, f])] += weights[i]
+            for leaf in range(n_leaves):
+                size = 0.0
+                for c in range(n_categories[f]):
+                    if allowed[leaf, start + c]:
+                        out[leaf, o + c] += smoothing
+                        size += out[leaf, o + c]
+                for c in range(n_categories[f]):
+                    out[leaf, o + c] = log(out[leaf, o + c] / size) if out[leaf, o + c] > 0.0 else -np.inf
+            start += n_categories[f]
+            continue
+        n[:] = 0.0
+        total[:] = 0.0
+        squares[:] = 0.0
+        for i in range(X.shape[0]):
+            if weights[i] > 0 and not np.isnan(X[i, f]):
+                n[row_leaf[i]] += weights[i]
+                total[row_leaf[i]] += weights[i] * X[i, f]
+        for leaf in range(n_leaves):
+            centre = total[leaf] / n[leaf] if n[leaf] > 0 else mean[f]
+            total[leaf] = min(max(centre, low[leaf, f]), high[leaf, f])
+        for i in range(X.shape[0]):
+            if weights[i] > 0 and not np.isnan(X[i, f]):
+                squares[row_leaf[i]] += weights[i] * (X[i, f] - total[row_leaf[i]]) ** 2
+        for leaf in range(n_leaves):
+            spread = min_sd * sd[f]
+            if n[leaf] > 0:
+                spread = max(spread, sqrt(squares[leaf] / n[leaf]))
+            m = total[leaf]
+            out[leaf, o] = m
+            out[leaf, o + 1] = -0.5 / (spread * spread)
+            mass = log_normal_mass((low[leaf, f] - m) / spread, (high[leaf, f] - m) / spread)
+            out[leaf, o + 2] = -log(spread) - 0.5 * log(2.0 * pi) - mass
+
+
+def offsets(n_categories: np.ndarray) -> tuple[np.ndarray, int]:
+    """Where each feature's entries begin in a leaf's row, and the row's width."""
+    widths = np.where(n_categories > 0, n_categories, 3)
+    return np.concatenate([[0], np.cumsum(widths)[:-1]]).astype(np.int64), int(widths.sum())
+
+
+def feature_moments(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each feature over all training rows (0 and 1 where there is nothing to see)."""
+    observed = ~np.isnan(data.X)
+    n = np.maximum(observed.sum(axis=0), 1)
+    mean = np.where(observed, data.X, 0.0).sum(axis=0) / n
+    sd = np.sqrt(np.where(observed, (data.X - mean) ** 2, 0.0).sum(axis=0) / n)
+    return mean, np.where(sd > 0, sd, 1.0)
+
+
+def fit_leaves(
+    forest: Forest, data: TrainingData, *, min_sd: float = 1.0, smoothing: float = 1e-6, n_jobs: int | None = None
+) -> FactorisedLeaves:
+    """Learn the leaf densities of Algorithm 1 on the rows that each tree was grown on."""
+    offset, width = offsets(data.n_categories)
+    mean, sd = feature_moments(data)
+    parameters = np.empty((forest.n_leaves, width))
+
+    def one(tree: int) -> None:
+        first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        row_leaf, weights = leaves_of_training_rows(forest, data, tree)
+        cell = cells(*forest.splits, data.n_categories, forest.tree_start[tree], last - first)
+        _fit_tree(
+            data.X, row_leaf - first, weights, data.n_categories, offset, *cell, mean, sd, min_sd, smoothing,
+            parameters[first:last],
+        )  # fmt: skip
+
+    run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
+    counts = forest.leaf_counts
+    rows = counts.sum(axis=1)
+    roots = forest.counts[forest.tree_start[:-1]].sum(axis=1)
+    log_weight = np.log(rows / np.repeat(roots, np.diff(forest.leaf_start)))
+    return FactorisedLeaves(offset, parameters, log_weight, counts / rows[:, None])
