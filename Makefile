@@ -1,0 +1,54 @@
+# The whole project by make: every target first sets up .venv from requirements.lock, if that is not done yet.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+CORES ?= all
+ARGS ?=
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --quiet host reason rules
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := quick
+.PHONY: quick paper test lint bench environment help
+
+quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
+	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
+	@echo && cat results/quick/summary.txt && echo "Tables: results/quick/"
+
+paper: $(STAMP) ## the whole paper, with its data from OpenML
+	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
+	@echo && cat results/paper/summary.txt && echo "Tables: results/paper/"
+
+test: $(STAMP) ## all tests
+	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: $(STAMP) ## style, types, and the workflow's own checks
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/snakefmt --check Snakefile workflow
+	@$(BIN)/snakemake --lint
+
+bench: $(STAMP) ## every script in benchmarks/
+	@set -e; for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(BIN)/python $$script $(ARGS); done
+
+environment: $(STAMP) ## environment.yml anew from requirements.lock
+	@$(BIN)/python .ci/environment.py requirements.lock environment.yml
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): requirements.lock
+	@set -e; \
+	found=; \
+	for python in $(PYTHON) python3 python python3.14 python3.13 python3.12 python3.11; do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "joints needs Python 3.11 or newer: install one, or name it as in 'make PYTHON=python3.12'." >&2; exit 1; \
+	fi; \
+	echo "Setting up $(VENV) with $$($$found --version); this takes a few minutes ..."; \
+	[ -x $(BIN)/python ] || $$found -m venv $(VENV)
+	@$(PIP) --requirement requirements.lock
+	@$(PIP) --no-deps --editable .
+	@touch $@

@@ -1,0 +1,9 @@
+"""From a catalogue entry to arrays: the first stage of the workflow (the paper's appendix C, "Dataset details").
+
+`fetch` brings the raw table of a dataset from the first of its sources that answers, `encode` turns it into a `Dataset`
+and checks the paper's five numbers, and every later stage reads that `Dataset`.
+"""
+
+from joints.data.dataset import Dataset
+
+__all__ = ["Dataset"]

@@ -1,0 +1,88 @@
+"""The catalogue of datasets: one entry each, with its sources, its types and the paper's five numbers.
+
+`config/datasets.yaml` is the catalogue and `workflow/schemas/datasets.schema.yaml` describes its keys.  Nothing outside
+of an entry knows anything about a particular dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from joints.config import suggestion
+from joints.errors import JointsError
+
+REST = "rest"  # as a list of columns: all that the other list does not name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One dataset of the catalogue; the schema says what each field means."""
+
+    name: str
+    label: str
+    target: str
+    title: str = ""
+    citation: str = ""
+    sources: Sequence[Mapping[str, Any]] = ()
+    parts: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] | Literal["rest"] = ()
+    continuous: Sequence[str] | Literal["rest"] = ()
+    values: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, name: str, content: Mapping[str, Any]) -> Entry:
+        """An entry of the catalogue, as read from YAML and already validated."""
+        return cls(name=name, **{"label": name, **content})
+
+    def named_columns(self) -> list[str]:
+        """The columns that the entry names: those which a table of this dataset must have."""
+        named = [self.target, *self.drop, *self.values, *listed(self.categorical), *listed(self.continuous)]
+        return list(dict.fromkeys(named))
+
+    def kinds(self) -> list[str]:
+        """The kinds of source it has, in the order in which they are tried."""
+        return [kind for source in self.sources for kind in source]
+
+
+def listed(columns: Sequence[str] | Literal["rest"]) -> Sequence[str]:
+    """The columns that a list names; none when it is the rest."""
+    return () if columns == REST else columns
+
+
+def entries(catalogue: Mapping[str, Mapping[str, Any]], source: str) -> dict[str, Entry]:
+    """All entries of a validated catalogue, read from the file `source`."""
+    found = {name: Entry.read(name, content) for name, content in catalogue.items()}
+    for entry in found.values():
+        if bool(entry.sources) == bool(entry.parts):
+            raise JointsError(f"{source}: {entry.name!r} must have either 'sources' or 'parts'")
+        if entry.categorical == REST and entry.continuous == REST:
+            raise JointsError(f"{source}: {entry.name!r} cannot have 'rest' as both categorical and continuous")
+        for part in entry.parts:
+            if part not in found or found[part].parts:
+                raise JointsError(
+                    f"{source}: {entry.name!r} has the part {part!r}, "
+                    f"which is not an entry with sources{suggestion(part, found)}"
+                )
+    return found
+
+
+def check_run(
+    names: Iterable[str], kinds: Sequence[str], found: Mapping[str, Entry], config_file: str, catalogue_file: str
+) -> None:
+    """Raise a JointsError unless every dataset of a run is in the catalogue and has a source that the run allows."""
+    for name in names:
+        if name not in found:
+            raise JointsError(
+                f"{config_file}: 'datasets' has {name!r}, which is not in {catalogue_file}{suggestion(name, found)}"
+            )
+        for part in found[name].parts or [name]:
+            has = found[part].kinds()
+            if not set(has) & set(kinds):
+                raise JointsError(
+                    f"{config_file}: 'fetch.sources' allows {', '.join(kinds)}, "
+                    f"but {part!r} only comes from {', '.join(has)}"
+                )

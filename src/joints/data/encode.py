@@ -1,0 +1,132 @@
+"""From a raw table to a `Dataset`: which features are categorical, their codes, and the paper's five numbers.
+
+A numeric feature is continuous if it has a negative value, a value that is not whole, or more than min(30, n/3)
+distinct values; otherwise it is categorical, and text always is.  A catalogue entry overrules this where the counts of
+the paper's Table 1 ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from joints.config import suggestion
+from joints.data.catalogue import REST, Entry, listed
+from joints.data.dataset import Dataset
+from joints.data.table import is_number, number_label, recode
+from joints.errors import JointsError
+
+
+def encode(entry: Entry, tables: Sequence[pd.DataFrame]) -> Dataset:
+    """Encode the rows of all `tables`, one below the other, and check the entry's five numbers."""
+    frame = _prepare(entry, tables)
+    target = frame.pop(entry.target)
+    if target.isna().any():
+        raise JointsError(f"Dataset {entry.name!r}: {int(target.isna().sum())} rows have no class in {entry.target!r}")
+    continuous = _continuous(entry, frame)
+    X = np.empty(frame.shape, dtype=np.float64)
+    categories: list[list[str]] = []
+    for j, name in enumerate(frame.columns):
+        if frame[name].isna().all():
+            raise JointsError(f"Dataset {entry.name!r}: the column {name!r} has no values; list it under 'drop'")
+        if name in continuous:
+            X[:, j] = _numbers(entry, frame, name)
+            categories.append([])
+        else:
+            X[:, j], found = _codes(frame[name])
+            categories.append(found)
+    y, classes = _codes(target)
+    dataset = Dataset(
+        name=entry.name,
+        label=entry.label,
+        X=X,
+        n_categories=np.array([len(found) for found in categories], dtype=np.int64),
+        y=y.astype(np.int64),
+        features=list(frame.columns),
+        categories=categories,
+        classes=classes,
+    )
+    check_numbers(entry, dataset)
+    return dataset
+
+
+def check_numbers(entry: Entry, dataset: Dataset) -> None:
+    """Raise a JointsError that names the first of the five numbers that is not as the entry says."""
+    found = numbers(dataset)
+    for number, expected in entry.numbers.items():
+        if found[number] != expected:
+            raise JointsError(
+                f"Dataset {entry.name!r}: {number} should be {expected} but is {found[number]}; "
+                "the source has other data than the catalogue says, or the types of its columns are declared wrongly"
+            )
+
+
+def numbers(dataset: Dataset) -> dict[str, Any]:
+    """The five numbers of the paper's Table 1."""
+    return {
+        "n": dataset.n_samples,
+        "categorical": dataset.n_categorical,
+        "continuous": dataset.n_continuous,
+        "classes": dataset.n_classes,
+        "majority": dataset.majority,
+    }
+
+
+def is_continuous(column: pd.Series) -> bool:
+    """Whether the rule above takes a normalised column for continuous."""
+    if column.dtype.kind != "f":
+        return False
+    values = column.dropna().unique()
+    return bool((values < 0).any() or (values % 1 != 0).any() or len(values) > min(30, len(column) / 3))
+
+
+def _prepare(entry: Entry, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One table with the columns that count, values replaced as the entry says."""
+    first = tables[0]
+    for table in tables[1:]:
+        if list(table.columns) != list(first.columns):
+            raise JointsError(f"Dataset {entry.name!r}: its parts have different columns")
+        if [column.kind for column in table.dtypes] != [column.kind for column in first.dtypes]:
+            raise JointsError(f"Dataset {entry.name!r}: a column is numeric in one of its parts and text in another")
+    frame = pd.concat(tables, ignore_index=True) if len(tables) > 1 else first
+    if frame.empty:
+        raise JointsError(f"Dataset {entry.name!r} has no rows")
+    for name in entry.named_columns():
+        if name not in frame.columns:
+            raise JointsError(
+                f"Dataset {entry.name!r}: there is no column {name!r}{suggestion(name, frame.columns)}; "
+                f"there are {', '.join(map(str, frame.columns))}"
+            )
+    return recode(frame.drop(columns=list(entry.drop)), entry.values)
+
+
+def _continuous(entry: Entry, features: pd.DataFrame) -> set[str]:
+    continuous: set[str] = set()
+    for name in map(str, features.columns):
+        if name in listed(entry.continuous):
+            kind = True
+        elif name in listed(entry.categorical):
+            kind = False
+        elif REST in (entry.continuous, entry.categorical):
+            kind = entry.continuous == REST
+        else:
+            kind = is_continuous(features[name])
+        if kind:
+            continuous.add(name)
+    return continuous
+
+
+def _numbers(entry: Entry, frame: pd.DataFrame, name: str) -> np.ndarray:
+    if frame[name].dtype.kind != "f":
+        example = next(text for text in frame[name].dropna().unique() if not is_number(text))
+        raise JointsError(f"Dataset {entry.name!r}: the column {name!r} is continuous but holds the text {example!r}")
+    return frame[name].to_numpy(dtype=np.float64)
+
+
+def _codes(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    codes, values = pd.factorize(column, sort=True, use_na_sentinel=True)
+    found = [number_label(value) if column.dtype.kind == "f" else str(value) for value in values]
+    return np.where(codes < 0, np.nan, codes), found

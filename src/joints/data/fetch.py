@@ -1,0 +1,133 @@
+"""Fetching: the raw table of a dataset from the first of its sources that has it.
+
+A download that is already here is used without asking anybody.  Failures that may pass are tried again after growing
+pauses, and if every source fails, one sentence says why each did.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from joints.config import suggestion
+from joints.data import store
+from joints.data.sources import KINDS, Settings, Source, SourceError, SourceTimeout
+from joints.data.table import expand_names, recode
+from joints.errors import JointsError
+
+logger = logging.getLogger(__name__)
+
+
+def fetch(
+    name: str, sources: Sequence[Mapping[str, Any]], columns: Sequence[str], settings: Settings
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The raw table of a dataset, and the record of where it came from.
+
+    Parameters
+    ----------
+    name : str
+        The dataset, for messages and for the record.
+    sources : sequence of {kind: specification}
+        What the catalogue lists; tried in this order, without the kinds that the settings leave out.
+    columns : sequence of str
+        Columns that the table must have.
+    settings : Settings
+    """
+    reasons: list[str] = []
+    for listed in sources:
+        ((kind, spec),) = listed.items()
+        if kind not in settings.sources:
+            continue
+        source = KINDS[kind](spec, settings)
+        try:
+            frame, record = _obtain(source)
+            frame = _common_form(frame, spec)
+            _require(frame, columns)
+        except JointsError as error:
+            reasons.append(f"{source.describe()}: {error}")
+            logger.info("%s: %s", name, reasons[-1])
+            continue
+        if reasons:
+            logger.warning("%s comes from %s, because of %s.", name, source.describe(), "; ".join(reasons))
+        logger.info("%s: %d rows from %s", name, len(frame), source.describe())
+        return frame, {"dataset": name, **record, "failed": reasons}
+    if not reasons:
+        raise JointsError(f"Dataset {name!r} has none of the sources {', '.join(settings.sources)}")
+    raise JointsError(f"Dataset {name!r} could not be fetched: {'; '.join(reasons)}")
+
+
+def _obtain(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table of one source: what is kept from before, or a new download, which is then kept."""
+    folder = source.settings.folder
+    path = store.place(folder, source.kind, source.identity())
+    if not source.cached:
+        frame, facts = source.read(path, source.settings.timeout)
+        return frame, _record(source, frame, facts)
+    with store.locked(path):
+        kept = store.load(path)
+        if kept is None:
+            frame, facts = _persist(source)
+            kept = frame, store.save(path, frame, _record(source, frame, facts))
+        else:
+            logger.info("already here: %s", path)
+    return kept
+
+
+def _persist(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Read the source, trying again after growing pauses; all tries together have one time-out."""
+    settings = source.settings
+    seconds = source.spec.get("timeout", settings.timeout)
+    end = time.monotonic() + seconds
+    reason = ""
+    for number in range(1, settings.tries + 1):
+        logger.info("try %d of %d: %s", number, settings.tries, source.describe())
+        try:
+            with store.workspace(settings.folder) as folder:
+                return source.read(folder, end - time.monotonic())
+        except SourceTimeout as error:
+            before = f" (before that, {reason})" if reason else ""
+            raise SourceError(f"no complete answer within {seconds:g} seconds{before}") from error
+        except SourceError as error:
+            if not error.retry:
+                raise
+            reason = str(error)
+        pause = settings.pause * 2 ** (number - 1)
+        if number == settings.tries or time.monotonic() + pause >= end:
+            break
+        logger.info("%s; next try in %g seconds", reason, pause)
+        time.sleep(pause)
+    raise SourceError(f"{reason} (tried {number} {'time' if number == 1 else 'times'})")
+
+
+def _record(source: Source, frame: pd.DataFrame, facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "source": source.kind,
+        **source.identity(),
+        **facts,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "rows": len(frame),
+        "columns": len(frame.columns),
+    }
+
+
+def _common_form(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The table with the names and values of the catalogue entry, which all its sources share."""
+    if "columns" in spec:
+        names = expand_names(spec["columns"])
+        if len(names) != len(frame.columns):
+            raise SourceError(f"it has {len(frame.columns)} columns, but the catalogue names {len(names)}", retry=False)
+        frame = frame.set_axis(names, axis=1)
+    _require(frame, spec.get("drop", ()))
+    return recode(frame.drop(columns=list(spec.get("drop", ()))), spec.get("values", {}))
+
+
+def _require(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    for name in columns:
+        if name not in frame.columns:
+            shown = ", ".join(map(str, frame.columns[:8])) + (", ..." if len(frame.columns) > 8 else "")
+            raise SourceError(f"it has no column {name!r}{suggestion(name, frame.columns)}, only {shown}", retry=False)

@@ -1,0 +1,96 @@
+"""What a source is: something that can put one raw table into a folder, or say in a few words why it cannot."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from joints.data.table import MISSING, normalise, parse_text
+from joints.errors import JointsError
+
+
+class SourceError(JointsError):
+    """Why a source has no table; `retry` says whether another try may help."""
+
+    def __init__(self, reason: str, retry: bool = True) -> None:
+        super().__init__(reason)
+        self.retry = retry
+
+
+class SourceTimeout(SourceError):
+    """The time for a source is used up."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fetch: the parts `fetch`, `openml` and `url` of a configuration."""
+
+    folder: Path = Path("data")
+    sources: tuple[str, ...] = ("openml", "url", "wheel", "sklearn", "csv")
+    tries: int = 5
+    pause: float = 1.0
+    timeout: float = 300.0
+    openml_server: str = "https://www.openml.org/api/v1/xml"
+    url_prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any]) -> Settings:
+        """The settings in a validated configuration."""
+        fetch = config["fetch"]
+        return cls(
+            folder=Path(fetch["folder"]),
+            sources=tuple(fetch["sources"]),
+            tries=fetch["tries"],
+            pause=fetch["pause"],
+            timeout=fetch["timeout"],
+            openml_server=config["openml"]["server"].rstrip("/"),
+            url_prefixes=config["url"]["prefixes"],
+        )
+
+
+class Source(ABC):
+    """A place that has the table of a dataset.
+
+    Parameters
+    ----------
+    spec : mapping
+        What the catalogue says below the kind of source, such as ``{"id": 54}`` below ``openml``.
+    settings : Settings
+    """
+
+    kind: ClassVar[str]
+    cached: ClassVar[bool] = True  # whether its table is kept in the folder of downloads
+
+    def __init__(self, spec: Mapping[str, Any], settings: Settings) -> None:
+        self.spec = spec
+        self.settings = settings
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """What names the data: recorded beside it, and the key under which a download is kept."""
+
+    @abstractmethod
+    def read(self, folder: Path, seconds: float) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """The normalised table, and facts worth recording; may use `folder`, and no more than `seconds`."""
+
+    def describe(self) -> str:
+        """The source in a few words, for messages."""
+        return f"{self.kind} {' '.join(str(value) for value in self.identity().values())}"
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(map(str, self.spec.get("missing", MISSING)))
+
+    def parse(self, text: str) -> pd.DataFrame:
+        """The table in a separated text file, read as the catalogue says."""
+        frame = parse_text(text, self.spec.get("separator", ","), self.spec.get("header", True))
+        return normalise(frame, self.missing)
+
+    def layout(self) -> dict[str, Any]:
+        """How the catalogue says to read the file; with another layout the same file is another table."""
+        return {key: self.spec[key] for key in ("separator", "header", "missing") if key in self.spec}

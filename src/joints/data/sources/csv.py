@@ -1,0 +1,28 @@
+"""A user's own file: separated text on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from joints.data.sources.base import Source, SourceError
+from joints.data.table import decode_text
+from joints.files import sha256
+
+
+class Csv(Source):
+    kind = "csv"
+    cached = False
+
+    def identity(self) -> dict[str, Any]:
+        return {"path": str(self.spec["path"])} | self.layout()
+
+    def read(self, folder: Path, seconds: float) -> tuple[pd.DataFrame, dict[str, Any]]:
+        path = Path(self.spec["path"])
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise SourceError(f"{path} cannot be read ({error.strerror})", retry=False) from error
+        return self.parse(decode_text(content)), {"sha256": sha256(path)}

@@ -1,0 +1,80 @@
+"""OpenML, through its own client, by dataset id.
+
+The client deletes its cache when anything fails, has no locks and no time-out: so it works in a process and a cache of
+its own, and only the finished table leaves them.  All columns are asked for, because what OpenML marks as ignored has
+changed over time; the catalogue says what to drop.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from joints.data import child
+from joints.data.sources.base import Source, SourceError
+from joints.data.table import normalise, read_table, write_table
+
+
+class OpenML(Source):
+    kind = "openml"
+
+    def identity(self) -> dict[str, Any]:
+        return {"id": self.spec["id"], "server": self.settings.openml_server}
+
+    def describe(self) -> str:
+        return f"openml {self.spec['id']} at {self.settings.openml_server}"
+
+    def read(self, folder: Path, seconds: float) -> tuple[pd.DataFrame, dict[str, Any]]:
+        # Importing the client creates folders for its settings and its cache in the user's home.
+        home = folder.resolve() / "client"
+        homes = dict.fromkeys(["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "OPENML_CACHE_DIR"], str(home))
+        home.mkdir(parents=True)
+        path = home / "table.parquet"
+        arguments = {**self.identity(), "path": str(path), "missing": self.missing}
+        facts = child.call(f"{__name__}:download", arguments, seconds, environment=homes)
+        return read_table(path), facts
+
+
+def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, Any]:
+    """Have the client fetch a dataset and write its normalised table to `path`; runs in a process of its own."""
+    import openml
+    from openml.exceptions import OpenMLHashException, OpenMLServerException
+    from requests.exceptions import RequestException
+
+    openml.config.server = server
+    openml.config.set_retry_policy("human", 1)  # whoever calls this function tries again, with pauses
+    try:
+        dataset = openml.datasets.get_dataset(
+            id, download_data=True, download_qualities=False, download_features_meta_data=True
+        )
+        frame = dataset.get_data(include_row_id=True, include_ignore_attribute=True)[0]
+    except OpenMLServerException as error:
+        if error.code in _FINAL:
+            raise SourceError(_FINAL[error.code], retry=False) from error
+        raise SourceError(f"the server answered with error {error.code}, {error.message}") from error
+    except OpenMLHashException as error:
+        raise SourceError("the file that came has a wrong checksum") from error
+    except RequestException as error:
+        raise SourceError(f"the connection failed ({_root(error)})") from error
+    except Exception as error:  # a cut or foreign answer makes the client fail in many ways
+        status = re.search(r"[Ss]tatus code: (\d+)", str(error))
+        reason = f"the server answered with status {status[1]}" if status else f"{type(error).__name__}: {error}"
+        raise SourceError(reason) from error
+    write_table(normalise(pd.DataFrame(frame), missing), path)
+    return {"name": dataset.name, "version": dataset.version, "md5": dataset.md5_checksum, "url": dataset.url}
+
+
+_FINAL = {111: "the server does not know this id", 112: "the dataset is private"}
+
+
+def _root(error: BaseException) -> str:
+    """The innermost cause of an exception of requests, which wraps several."""
+    reason: Any = error
+    while getattr(reason, "reason", None) or (reason.args and isinstance(reason.args[0], BaseException)):
+        reason = getattr(reason, "reason", None) or reason.args[0]
+        if not isinstance(reason, BaseException):
+            break
+    return re.sub(r"^<.*?>:? ?", "", " ".join(str(reason).split()))

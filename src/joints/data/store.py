@@ -1,0 +1,102 @@
+"""The folder of downloads, shared by all runs: what was fetched once is not fetched again.
+
+A download is a folder with the table and a record of where it came from and of its checksum.  It is prepared under a
+private name and renamed when complete, and its checksum is verified whenever it is read, so that half a download is
+never taken for a whole one, whoever else fetches at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from joints.data.table import read_table, write_table
+from joints.files import sha256, write_json
+
+logger = logging.getLogger(__name__)
+
+TABLE, RECORD = "table.parquet", "source.json"
+
+
+def place(folder: Path, kind: str, identity: Mapping[str, Any]) -> Path:
+    """Where the download with this identity is kept."""
+    key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    return folder / kind / key
+
+
+def load(path: Path) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+    """The table and the record of a download, or None if there is none or it is damaged."""
+    try:
+        record = json.loads((path / RECORD).read_text(encoding="utf-8"))
+        if sha256(path / TABLE) == record["table_sha256"]:
+            return read_table(path / TABLE), record
+        reason = "its checksum is wrong"
+    except FileNotFoundError as error:
+        if not path.exists():
+            return None
+        reason = f"{Path(error.filename).name} is missing"
+    except (OSError, ValueError, KeyError) as error:
+        reason = f"it cannot be read ({error})"
+    logger.warning("The download in %s is damaged (%s) and not used.", path, reason)
+    return None
+
+
+def save(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a table and its record as the download `path`; returns the record, completed by the table's checksum."""
+    with workspace(path.parent) as folder:
+        new = folder / path.name
+        new.mkdir()
+        write_table(frame, new / TABLE)
+        complete = {**record, "table_sha256": sha256(new / TABLE)}
+        write_json(new / RECORD, complete)
+        if path.exists():  # damaged, or somebody came first with the same data
+            path.rename(folder / "old")
+        new.rename(path)
+    return complete
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a download, so that only one process fetches it.
+
+    The lock belongs to the process: if that is killed, the lock is free.  Where the file system has no locks, two
+    processes may do the same work, but nothing breaks.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (path.parent / f".{path.name}.lock").open("w") as handle:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def workspace(folder: Path) -> Iterator[Path]:
+    """A private folder inside `folder`, on the same disk; gone afterwards, and gone what killed processes left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder)
+    private = Path(tempfile.mkdtemp(prefix=f".incoming-{os.getpid()}-", dir=folder))
+    try:
+        with (private / ".alive").open("w") as alive:
+            with contextlib.suppress(OSError):
+                fcntl.flock(alive, fcntl.LOCK_EX)
+            yield private
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+
+
+def _sweep(folder: Path) -> None:
+    for left in folder.glob(".incoming-*"):
+        with contextlib.suppress(OSError), (left / ".alive").open() as alive:
+            fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its owner lives
+            shutil.rmtree(left, ignore_errors=True)

@@ -1,0 +1,45 @@
+"""Files that appear whole or not at all.
+
+Whatever the workflow writes goes to a temporary name first and is renamed when it is complete, so that a job that is
+killed never leaves a half-written result that looks like a good one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary path that becomes `path` when the block ends well, and is removed when it does not."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write a JSON file whole, readable by people."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def sha256(path: str | Path) -> str:
+    """The SHA-256 checksum of a file, in hexadecimal."""
+    with Path(path).open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,0 +1,15 @@
+"""Fetch the raw table of one dataset and record where it came from."""
+
+from joints import log
+
+log.start(snakemake.log[0])
+
+from joints.data.fetch import fetch
+from joints.data.sources import Settings
+from joints.data.table import write_table
+from joints.files import write_json
+
+settings = Settings.read(snakemake.params.settings)
+table, record = fetch(snakemake.wildcards.dataset, snakemake.params.sources, snakemake.params.columns, settings)
+write_table(table, snakemake.output.table)
+write_json(snakemake.output.record, record)
