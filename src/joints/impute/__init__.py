@@ -3,5 +3,6 @@
 from joints.impute.knn import KNNImputer
 from joints.impute.mean import MeanImputer
 from joints.impute.missforest import MissForestImputer
+from joints.impute.refit import MissForestRefitImputer
 
-__all__ = ["KNNImputer", "MeanImputer", "MissForestImputer"]
+__all__ = ["KNNImputer", "MeanImputer", "MissForestImputer", "MissForestRefitImputer"]

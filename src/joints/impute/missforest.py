@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from joints.features import fit_table
-from joints.impute.growing import sort_table
+from joints.impute.growing import SortedTable, sort_table
 from joints.impute.mean import typical_values
-from joints.impute.predictors import ColumnForest, grow_regression_forest, grow_with_scikit_learn
+from joints.impute.predictors import ColumnForest, grow_compiled, grow_with_scikit_learn
 from joints.impute.table import TableImputer
 
 SCOPES = ("batch", "row")
@@ -49,9 +49,9 @@ class MissForestImputer(TableImputer):
         that a row's result does not depend on the rows it comes with.
     predictor : {"compiled", "scikit-learn"}, default="compiled"
         ``"scikit-learn"`` fits its `RandomForestRegressor` (all features tried at a node) and
-        `RandomForestClassifier` (square root) with their default settings.  ``"compiled"`` grows the regression
-        forests several times faster, from the same bootstrap samples; they differ from scikit-learn's only where
-        features split a node equally well.
+        `RandomForestClassifier` (square root) with their default settings.  ``"compiled"`` grows the same kind of
+        forests several times faster, from the same bootstrap samples; they differ only in the features drawn at a
+        node, and where two features split it equally well.
     categorical_features : "from_dtype", None, mask, indices, names, or mapping, default="from_dtype"
         Which columns hold categories; see :func:`joints.features.describe_features`.
     n_jobs : int, default=None
@@ -144,7 +144,7 @@ class MissForestImputer(TableImputer):
         table = fit_table(self, X)
         n_categories = self.features_.n_categories
         self.statistics_ = typical_values(table, n_categories)
-        self._seed = _seed(self.random_state)
+        self._seed = seed_of(self.random_state)
         observed = ~np.isnan(table)
         known = observed.any(axis=0)
         self.n_iter_ = self._fill_training(table, ~observed & known)
@@ -163,14 +163,12 @@ class MissForestImputer(TableImputer):
                 )
         return self
 
-    def _grow(self, table: np.ndarray, target: int, sorted_rows: Any = None) -> ColumnForest:
+    def _grow(self, table: np.ndarray, target: int, sorted_rows: SortedTable | None = None) -> ColumnForest:
         categorical = bool(self.features_.n_categories[target] > 0)
-        if categorical or self.predictor == "scikit-learn":
-            return grow_with_scikit_learn(table, target, categorical, self.n_estimators, self._seed, self.n_jobs)
-        if sorted_rows is None:
-            sorted_rows = sort_table(table)
-        y = np.ascontiguousarray(table[:, target])
-        return grow_regression_forest(sorted_rows, target, y, self.n_estimators, self._seed, self.n_jobs)
+        settings = (target, categorical, int(self.n_estimators), self._seed, self.n_jobs)
+        if self.predictor == "scikit-learn":
+            return grow_with_scikit_learn(table, *settings)
+        return grow_compiled(table, sort_table(table) if sorted_rows is None else sorted_rows, *settings)
 
     def _fill_training(self, table: np.ndarray, missing: np.ndarray) -> int:
         """The original algorithm: grow a feature's forest on the rows that have it, and predict the others."""
@@ -214,7 +212,8 @@ class MissForestImputer(TableImputer):
         _iterate(table, missing, self.features_.n_categories, update, self.max_iter, self.scope, self.verbose)
 
 
-def _seed(random_state: Any) -> int:
+def seed_of(random_state: Any) -> int:
+    """The seed itself where it is a number, else one drawn from the generator."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

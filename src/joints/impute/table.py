@@ -53,11 +53,12 @@ def _decode_like(X: Any, table: np.ndarray, features: Features) -> Any:
     columns = features.decode(table)
     if isinstance(X, pd.DataFrame):
         series = []
+        column: Any
         for j, column in enumerate(columns):
             categories = features.categories[j]
             if categories is not None and isinstance(X.dtypes.iloc[j], pd.CategoricalDtype):
                 column = pd.Categorical.from_codes(
-                    table[:, j].astype(np.int64), categories=pd.Index(categories), ordered=X.dtypes.iloc[j].ordered
+                    table[:, j].astype(np.int64), pd.Index(categories), ordered=X.dtypes.iloc[j].ordered
                 )
             series.append(pd.Series(column, index=X.index))
         out = pd.concat(series, axis=1) if series else pd.DataFrame(index=X.index)
