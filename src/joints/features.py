@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 Categories = np.ndarray | None  # the values of a categorical feature in the order of their codes; None: continuous
 
@@ -52,7 +53,7 @@ class Features:
         return out
 
     def decode(self, codes: np.ndarray) -> list[np.ndarray]:
-        """The columns of an encoded table in the users' own values (NaN or None where missing)."""
+        """The columns of an encoded table in the users' own values (NaN where missing)."""
         columns: list[np.ndarray] = []
         for j, categories in enumerate(self.categories):
             column = codes[:, j]
@@ -66,6 +67,22 @@ class Features:
                 values[missing] = np.nan
             columns.append(values)
         return columns
+
+    def table(self, codes: np.ndarray, frame: bool) -> np.ndarray | pd.DataFrame:
+        """The encoded table in the users' own values: a DataFrame, or an array (of objects if not all are numbers)."""
+        columns = self.decode(codes)
+        if frame:
+            return pd.DataFrame(
+                {
+                    name: column if categories is None else pd.Categorical(column, categories=categories)
+                    for name, column, categories in zip(self.names, columns, self.categories, strict=True)
+                }
+            )
+        numeric = all(column.dtype.kind in "iuf" for column in columns)
+        out = np.empty(codes.shape, dtype=np.float64 if numeric else object)
+        for j, column in enumerate(columns):
+            out[:, j] = column
+        return out
 
 
 def describe_features(X: Any, categorical_features: Any = "from_dtype") -> Features:
@@ -209,3 +226,19 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
         # strings among the cells: each column is turned into numbers by itself
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
     return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+
+
+def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Encode the class column of a scikit-learn classifier as 0, ..., K - 1, setting its `classes_`."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
+    if pd.isna(y).any():
+        raise ValueError("Input y contains NaN: every training row needs a class.")
+    check_classification_targets(y)
+    estimator.classes_, codes = np.unique(y, return_inverse=True)
+    return codes.astype(np.int64)

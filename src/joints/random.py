@@ -5,12 +5,13 @@ order in which its trees are grown, and any decision made while growing can be l
 """
 
 import numpy as np
-from numba import njit
+
+from joints.compiled import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def mix(seed, counter):
     """64 random bits out of a seed and a counter, both uint64."""
     z = seed + (counter + np.uint64(1)) * GOLDEN
@@ -19,7 +20,7 @@ def mix(seed, counter):
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def below(bits, n):
     """A number in 0, ..., n - 1 out of random bits (the upper 32 bits scaled; n below 2^32)."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

@@ -10,16 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from joints.circuit.leaves import FactorisedLeaves
+from joints.compiled import kernel
 from joints.forest.arrays import Forest
-from joints.forest.reach import bit_table_size, build_bit_table, look_up_leaves, walk_to_leaves
+from joints.forest.reach import TREES_PER_BLOCK, bit_table, different_rows, reach_leaves, walk_to_leaves
 from joints.threads import blocks, run
-
-TREES_PER_BLOCK = 4  # trees whose sums are formed together; fixed, so that sums do not depend on the number of threads
-MANY_ROWS = 48  # incomplete rows from which building a tree's bit vectors pays
-MOST_WORDS = 1 << 23  # bit vectors of one tree beyond 64 MiB: walk instead
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Answers:
     log_joint: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parameters):
     """log-density of the observed features in one leaf, for values inside its cell."""
     s = 0.0
@@ -54,7 +50,7 @@ def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parame
     return s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offset, columns, logs):
     """The same for many leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
     logs[:n] = 0.0
@@ -73,7 +69,7 @@ def _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offse
                 logs[i] += c[v] + h[v] * d * d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exponentials(logs, n, largest, out, bits):
     """exp(logs - largest) for the first n entries; `bits` is `out` seen as int64.
 
@@ -105,7 +101,7 @@ def _exponentials(logs, n, largest, out, bits):
         out[i] *= logs[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _weighted_sum(column, reached, weights, n):
     s = 0.0
     for i in range(n):
@@ -113,7 +109,7 @@ def _weighted_sum(column, reached, weights, n):
     return s
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _sum(column, reached, n):
     s = 0.0
     for i in range(n):
@@ -121,7 +117,7 @@ def _sum(column, reached, n):
     return s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _answer_trees(
     X, complete, n_incomplete, first_tree, last_tree,
     tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
@@ -144,30 +140,23 @@ def _answer_trees(
         logs, densities = np.empty(n_leaves), np.empty(n_leaves)
         density_bits = densities.view(np.int64)
         stack = np.empty(n_leaves, dtype=np.int64)
-        words = bit_table_size(feature, n_categories, first, last, n_leaves)
-        tables = n_incomplete >= MANY_ROWS and words <= MOST_WORDS
-        if tables:
-            bits, vector_start, cuts, cut_start = build_bit_table(
-                feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
-            )
-            columns = parameters[first_leaf:last_leaf].T.copy()
-        else:
-            bits, vector_start = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-            cuts, cut_start, columns = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0))
+        bits, vector_start, cuts, cut_start = bit_table(
+            n_incomplete, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
+        )
+        side_by_side = len(bits) > 0
+        columns = parameters[first_leaf:last_leaf].T.copy() if side_by_side else np.empty((0, 0))
         for i in range(n_rows):
             x = X[i]
-            if tables and not complete[i]:
-                n = look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, reached)
-            else:
-                n = walk_to_leaves(
-                    x, feature, threshold, subset, goes_left, right, leaf, first, first_leaf, stack, reached
-                )
+            n = reach_leaves(
+                x, complete[i], bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors,
+                feature, threshold, subset, goes_left, right, leaf, first, first_leaf, stack, reached,
+            )  # fmt: skip
             n_observed = 0
             for f in range(n_features):
                 if not np.isnan(x[f]):
                     observed[n_observed] = f
                     n_observed += 1
-            if tables and n >= 8:
+            if side_by_side and n >= 8:
                 _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offset, columns, logs)
             else:
                 for j in range(n):
@@ -217,17 +206,15 @@ def answer(
     `target` gives each leaf's distribution of the variable that is asked for (leaves by values); by default the class.
     Equal rows are asked once.
     """
-    rows, back = distinct_rows(X)
+    rows = different_rows(X)
     distribution = leaves.class_proba if target is None else target
     counts = forest.leaf_counts if target is None else np.exp(leaves.log_weight)[:, None] * target
-    shape = (len(rows), distribution.shape[1])
-    complete = ~np.isnan(rows).any(axis=1)
-    n_incomplete = int(len(rows) - complete.sum())
+    shape = (len(rows.X), distribution.shape[1])
 
     def one(first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        sums = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows), -np.inf)
+        sums = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf)
         _answer_trees(
-            rows, complete, n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
+            rows.X, rows.complete, rows.n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
             n_categories, leaves.offset, leaves.parameters, leaves.log_weight, distribution, counts, *sums,
         )  # fmt: skip
         return sums
@@ -240,17 +227,23 @@ def answer(
     joint = sum(part[2] * np.exp(part[3] - scale)[:, None] for part in parts) / forest.n_trees
     with np.errstate(divide="ignore"):
         log_joint = np.log(joint) + largest[:, None]
-    return Answers(average[back], friedman[back], log_joint[back])
+    return Answers(average[rows.back], friedman[rows.back], log_joint[rows.back])
 
 
-def distinct_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of a table, and for each row of the table its place among them."""
-    canonical = np.where(np.isnan(X), np.nan, X + 0.0)  # one bit pattern for NaN, one for zero
-    _, index, back = np.unique(
-        np.ascontiguousarray(canonical).view(np.dtype((np.void, canonical.dtype.itemsize * X.shape[1]))).ravel(),
-        return_index=True,
-        return_inverse=True,
-    )
-    if len(index) == len(X):
-        return canonical, np.arange(len(X))
-    return canonical[index], back
+@kernel
+def leaf_log_densities_of_row(
+    x, tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
+    offset, parameters, log_weight, out,
+):  # fmt: skip
+    """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached."""
+    observed = np.flatnonzero(~np.isnan(x))
+    out[:] = -np.inf
+    for tree in range(len(tree_start) - 1):
+        n_leaves = leaf_start[tree + 1] - leaf_start[tree]
+        reached, stack = np.empty(n_leaves, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
+        n = walk_to_leaves(
+            x, feature, threshold, subset, goes_left, right, leaf, tree_start[tree], leaf_start[tree], stack, reached
+        )
+        for j in range(n):
+            v = leaf_start[tree] + reached[j]
+            out[v] = log_weight[v] + leaf_log_density(x, v, observed, len(observed), n_categories, offset, parameters)

@@ -7,12 +7,13 @@ log-probability for each category.  Whether a value lies in the cell is decided 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import erf, erfc, log, pi, sqrt
 
 import numpy as np
-from numba import njit
 
+from joints.compiled import kernel
 from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
 from joints.threads import run
 
@@ -36,8 +37,13 @@ class FactorisedLeaves:
     log_weight: np.ndarray
     class_proba: np.ndarray
 
+    def given_class(self, k: int) -> FactorisedLeaves:
+        """The leaves weighted by their probability of class k, for answers that condition on the class."""
+        with np.errstate(divide="ignore"):
+            return replace(self, log_weight=self.log_weight + np.log(self.class_proba[:, k]))
 
-@njit(cache=True, nogil=True)
+
+@kernel
 def log_normal_mass(low, high):
     """log of the standard normal's mass between `low` and `high`, accurate in the tails and for narrow intervals."""
     if high - low < 1e-5:
@@ -52,7 +58,7 @@ def log_normal_mass(low, high):
     return log(mass)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cells(feature, threshold, subset, goes_left, right, leaf, n_categories, root, n_leaves):
     """The cells of one tree's leaves.
 
@@ -109,7 +115,7 @@ def cells(feature, threshold, subset, goes_left, right, leaf, n_categories, root
     return low, high, allowed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, sd, min_sd, smoothing, out):
     """Maximum-likelihood parameters of one tree's leaves, into `out` (leaves x width)."""
     n_leaves, n_features = low.shape
@@ -173,17 +179,29 @@ def feature_moments(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.where(sd > 0, sd, 1.0)
 
 
+RowsOfTree = Callable[[int], tuple[np.ndarray, np.ndarray]]  # tree -> leaf of each training row, how often it counts
+
+
 def fit_leaves(
-    forest: Forest, data: TrainingData, *, min_sd: float = 1.0, smoothing: float = 1e-6, n_jobs: int | None = None
+    forest: Forest,
+    data: TrainingData,
+    *,
+    min_sd: float = 1.0,
+    smoothing: float = 1e-6,
+    rows_of_tree: RowsOfTree | None = None,
+    n_jobs: int | None = None,
 ) -> FactorisedLeaves:
-    """Learn the leaf densities of Algorithm 1 on the rows that each tree was grown on."""
+    """Learn the leaf densities of Algorithm 1 on the rows that each tree was grown on.
+
+    `rows_of_tree` says which these are for a forest that was not grown by `joints.forest.arrays.grow_forest`.
+    """
     offset, width = offsets(data.n_categories)
     mean, sd = feature_moments(data)
     parameters = np.empty((forest.n_leaves, width))
 
     def one(tree: int) -> None:
         first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        row_leaf, weights = leaves_of_training_rows(forest, data, tree)
+        row_leaf, weights = rows_of_tree(tree) if rows_of_tree else leaves_of_training_rows(forest, data, tree)
         cell = cells(*forest.splits, data.n_categories, forest.tree_start[tree], last - first)
         _fit_tree(
             data.X, row_leaf - first, weights, data.n_categories, offset, *cell, mean, sd, min_sd, smoothing,

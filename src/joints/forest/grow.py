@@ -5,15 +5,15 @@ bootstrap sample are kept once, with a weight.  A tree is a pure function of the
 """
 
 import numpy as np
-from numba import njit
 
+from joints.compiled import kernel
 from joints.forest.splits import MISSING, best_ordered_subset, best_subset, best_threshold, sort_by_rank
 from joints.random import below, mix
 
 BOOTSTRAP, FEATURES, SIDE = np.uint64(1) << np.uint64(40), np.uint64(2) << np.uint64(40), np.uint64(3) << np.uint64(40)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bootstrap_weights(seed, class_rows, class_start, weights):
     """How often each row is drawn when every class is sampled with replacement to its own size (into `weights`)."""
     weights[:] = 0
@@ -25,13 +25,13 @@ def bootstrap_weights(seed, class_rows, class_start, weights):
             draw += np.uint64(1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def missing_goes_left(seed, node, row):
     """The side of a training row whose split feature is missing: a fair coin."""
     return mix(mix(seed ^ SIDE, np.uint64(node)), np.uint64(row)) >> np.uint64(63) == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_feature(seed, node, i, pool):
     """The i-th feature drawn without replacement at a node: swaps it to ``pool[i]`` and returns where it stood."""
     bits = mix(mix(seed ^ FEATURES, np.uint64(node)), np.uint64(i))
@@ -40,14 +40,14 @@ def draw_feature(seed, node, i, pool):
     return j
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer(array, size):
     out = np.empty(size, dtype=array.dtype)
     out[: array.shape[0]] = array
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_tree(
     ranks, values, value_start, n_categories, y, weights, n_classes, seed,
     max_features, purity, min_rows, max_depth, by_proportion,
@@ -203,9 +203,9 @@ def grow_tree(
             taller = np.empty((2 * stack.shape[0], 4), dtype=np.int64)
             taller[:height] = stack[:height]
             stack = taller
-        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = middle, end, node, depth + 1
-        stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2], stack[height + 1, 3] = start, middle, -1, depth + 1
-        height += 2
+        for first, last, of_right in ((middle, end, node), (start, middle, -1)):
+            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = first, last, of_right, depth + 1
+            height += 1
 
     return (
         feature[:n_nodes].copy(), threshold[:n_nodes].copy(), right[:n_nodes].copy(), subset[:n_nodes].copy(),

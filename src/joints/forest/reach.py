@@ -5,14 +5,24 @@ walking down both branches wherever the split feature is missing, and, for many 
 leaves for each observed feature and intersecting them (after QuickScorer, Lucchese et al. 2015).
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from joints.compiled import kernel
+from joints.forest.arrays import Forest
 from joints.forest.route import goes_to_left
+from joints.threads import blocks, run
 
+TREES_PER_BLOCK = 4  # trees whose sums are formed together; fixed, so that sums do not depend on the number of threads
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+MANY_ROWS = 48  # incomplete rows from which building a tree's bit vectors pays
+MOST_WORDS = 1 << 23  # bit vectors of one tree beyond 64 MiB: walk instead
 
 
 @intrinsic
@@ -25,7 +35,7 @@ def trailing_zeros(typingctx, word):
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk_to_leaves(x, feature, threshold, subset, goes_left, right, leaf, root, first_leaf, stack, out):
     """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many.
 
@@ -51,8 +61,8 @@ def walk_to_leaves(x, feature, threshold, subset, goes_left, right, leaf, root, 
             node = np.int64(right[node])
 
 
-@njit(cache=True, nogil=True)
-def bit_table_size(feature, n_categories, first, last, n_leaves):
+@kernel
+def _bit_table_size(feature, n_categories, first, last, n_leaves):
     """Words that the bit vectors of the tree with nodes `first` up to `last` take."""
     n_vectors = 0
     used = np.zeros(n_categories.shape[0], dtype=np.int64)
@@ -65,7 +75,7 @@ def bit_table_size(feature, n_categories, first, last, n_leaves):
     return n_vectors * ((n_leaves + 63) // 64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _clear(bits, start, first, last):
     """Zero the bits `first` up to `last` of the vector that begins at word `start`."""
     word, end = first >> 6, (last - 1) >> 6
@@ -80,8 +90,8 @@ def _clear(bits, start, first, last):
     bits[start + end] &= ~tail
 
 
-@njit(cache=True, nogil=True)
-def build_bit_table(feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves):
+@kernel
+def _build_bit_table(feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves):
     """Bit vectors over the leaves of one tree: which leaves agree with a feature in a given interval or category.
 
     Returns
@@ -160,7 +170,7 @@ def build_bit_table(feature, threshold, subset, goes_left, right, leaf, n_catego
     return bits, vector_start, cuts, cut_start
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def leaf_of_first(feature, leaf, node):
     """The leftmost leaf below a node."""
     while feature[node] >= 0:
@@ -168,8 +178,8 @@ def leaf_of_first(feature, leaf, node):
     return np.int64(leaf[node])
 
 
-@njit(cache=True, nogil=True)
-def look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, out):
+@kernel
+def _look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, out):
     """Leaves reached by one row, as `walk_to_leaves` lists them; `vectors` has room for one a feature."""
     n_words = (n_leaves + 63) // 64
     n_vectors = 0
@@ -203,3 +213,100 @@ def look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leave
             n += 1
             word &= word - np.uint64(1)
     return n
+
+
+@kernel
+def bit_table(n_rows, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves):
+    """The bit vectors of one tree where they pay for this many incomplete rows, else empty arrays."""
+    words = _bit_table_size(feature, n_categories, first, last, n_leaves)
+    if n_rows >= MANY_ROWS and words <= MOST_WORDS:
+        return _build_bit_table(feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves)
+    return np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64)
+
+
+@kernel
+def reach_leaves(
+    x, complete, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors,
+    feature, threshold, subset, goes_left, right, leaf, root, first_leaf, stack, out,
+):  # fmt: skip
+    """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many."""
+    if len(bits) and not complete:
+        return _look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, out)
+    return walk_to_leaves(x, feature, threshold, subset, goes_left, right, leaf, root, first_leaf, stack, out)
+
+
+@kernel
+def _friedman_trees(
+    X, complete, n_incomplete, first_tree, last_tree,
+    tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories, counts, out,
+):  # fmt: skip
+    """Friedman's method: add to `out` the normalised class counts of all reached leaves, tree by tree."""
+    vectors = np.empty(X.shape[1], dtype=np.int64)
+    for tree in range(first_tree, last_tree):
+        first, last, first_leaf = tree_start[tree], tree_start[tree + 1], leaf_start[tree]
+        n_leaves = leaf_start[tree + 1] - first_leaf
+        reached, stack = np.empty(n_leaves, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
+        bits, vector_start, cuts, cut_start = bit_table(
+            n_incomplete, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
+        )
+        sums = np.empty(counts.shape[1])
+        for i in range(X.shape[0]):
+            n = reach_leaves(
+                X[i], complete[i], bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors,
+                feature, threshold, subset, goes_left, right, leaf, first, first_leaf, stack, reached,
+            )  # fmt: skip
+            sums[:] = 0.0
+            for j in range(n):
+                for k in range(len(sums)):
+                    sums[k] += counts[first_leaf + reached[j], k]
+            out[i] += sums / sums.sum()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The different rows of a table that is asked about, each asked once.
+
+    Attributes
+    ----------
+    X : float64 of shape (n_different, n_features)
+    back : int64 of shape (n_rows,)
+        For each row of the table its place in `X`.
+    complete : bool of shape (n_different,)
+    """
+
+    X: np.ndarray
+    back: np.ndarray
+    complete: np.ndarray
+
+    @property
+    def n_incomplete(self) -> int:
+        return int(len(self.complete) - self.complete.sum())
+
+
+def different_rows(X: np.ndarray) -> Rows:
+    """Find the rows that occur several times, as incomplete rows of discrete values often do."""
+    table = np.where(np.isnan(X), np.nan, X + 0.0)  # one bit pattern for NaN, one for zero
+    whole_rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()
+    _, index, back = np.unique(whole_rows, return_index=True, return_inverse=True)
+    if len(index) < len(table):
+        table = table[index]
+    else:
+        back = np.arange(len(table))
+    return Rows(table, back, np.asarray(~np.isnan(table).any(axis=1)))
+
+
+def friedman_proba(X: np.ndarray, forest: Forest, n_categories: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Friedman's method: class counts of all reached leaves, normalised tree by tree and averaged."""
+    rows = different_rows(X)
+    counts = forest.leaf_counts
+
+    def one(first: int, last: int) -> np.ndarray:
+        out = np.zeros((len(rows.X), counts.shape[1]))
+        _friedman_trees(
+            rows.X, rows.complete, rows.n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
+            n_categories, counts, out,
+        )  # fmt: skip
+        return out
+
+    parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)
+    return (sum(parts) / forest.n_trees)[rows.back]

@@ -5,12 +5,12 @@ is the business of `joints.forest.reach` (all branches) and `joints.forest.surro
 """
 
 import numpy as np
-from numba import njit
 
+from joints.compiled import kernel
 from joints.forest.grow import missing_goes_left
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def goes_to_left(x, threshold, subset, goes_left, node):
     """The side of an observed value at a split."""
     if subset[node] < 0:
@@ -18,7 +18,7 @@ def goes_to_left(x, threshold, subset, goes_left, node):
     return goes_left[subset[node] + np.int64(x)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def training_leaves(X, feature, threshold, subset, goes_left, right, leaf, root, seed):
     """The leaf each row was grown into by the tree with this root and seed (missing values: the same coin again)."""
     out = np.empty(X.shape[0], dtype=np.int64)
@@ -35,7 +35,7 @@ def training_leaves(X, feature, threshold, subset, goes_left, right, leaf, root,
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def complete_proba(X, first, last, feature, threshold, subset, goes_left, right, leaf, tree_start, leaf_proba, out):
     """Average over the trees of the class frequencies in the leaf, for complete rows `first` up to `last`."""
     n_trees = tree_start.shape[0] - 1

@@ -6,14 +6,15 @@ some are not it prefers complete features.
 """
 
 import numpy as np
-from numba import njit
+
+from joints.compiled import kernel
 
 MISSING = np.uint32(0xFFFFFFFF)  # the rank of a missing value
 EXHAUSTIVE_GROUPS = 14  # up to here all 2^(g-1) - 1 two-way partitions of g groups of categories are scored
 INSERTION = 40  # rows up to which insertion sort beats counting digits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_by_rank(keys, spare, n, largest):
     """Sort ``keys[:n]`` (rank in the upper half, ranks up to `largest`) by rank; returns the array that holds them."""
     if n <= INSERTION:
@@ -47,19 +48,18 @@ def sort_by_rank(keys, spare, n, largest):
     return source
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_threshold(keys, n, right, min_rows):
     """Best cut of rows sorted by rank, as (score, last rank on the left); -inf where there is none.
 
     A key holds the rank in its upper half, then the class and the row's weight in 16 bits each.  `right` comes with
     the class weights of these rows and is used up.
     """
-    n_classes = right.shape[0]
-    left = np.zeros(n_classes)
+    left = np.zeros(len(right))
     n_left, n_right, left_squares, right_squares = 0.0, 0.0, 0.0, 0.0
-    for k in range(n_classes):
-        n_right += right[k]
-        right_squares += right[k] * right[k]
+    for weight in right:
+        n_right += weight
+        right_squares += weight * weight
     total = n_right
     best, best_rank = -np.inf, np.int64(-1)
     rank = np.int64(keys[0] >> np.uint64(32))
@@ -82,7 +82,7 @@ def best_threshold(keys, n, right, min_rows):
     return total + best, best_rank
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _partition_score(left, totals, n):
     n_left, left_squares, right_squares = 0.0, 0.0, 0.0
     for k in range(totals.shape[0]):
@@ -92,7 +92,7 @@ def _partition_score(left, totals, n):
     return n_left, left_squares / max(n_left, 1.0) + right_squares / max(n - n_left, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     """Best two subsets of the categories for two classes, as a cut of the ordered categories.
 
@@ -133,7 +133,7 @@ def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     return n + best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_subset(counts, min_rows, goes_left):
     """Best two subsets of the categories for any number of classes.
 
@@ -201,7 +201,7 @@ def best_subset(counts, min_rows, goes_left):
     return n + best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_subset(groups, totals, min_rows, best_side):
     n_groups, n_classes = groups.shape
     n = totals.sum()

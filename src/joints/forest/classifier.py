@@ -1,0 +1,235 @@
+"""The paper's random forest as a scikit-learn classifier, with its two built-in answers to missing features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from joints.features import encode_table, fit_classes, fit_table
+from joints.forest.arrays import TrainingData, grow_forest
+from joints.forest.reach import friedman_proba
+from joints.forest.route import complete_proba
+from joints.forest.surrogates import Surrogates, find_surrogates, surrogate_proba
+from joints.random import tree_seeds
+from joints.threads import blocks, run
+
+MISSING_METHODS = "friedman", "surrogate"
+
+
+class ForestClassifier(ClassifierMixin, BaseEstimator):
+    """A random forest of deep binary trees that split categories into subsets and take missing values.
+
+    Each tree is grown on a bootstrap sample drawn within each class, by Gini impurity, on features drawn anew at every
+    node.  Training data may hold NaN: such a row does not count for a split on that feature and goes to a random side.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    max_features : {"sqrt"}, int, float or None, default="sqrt"
+        Features tried at a split: the square root of their number, a number, a fraction, or all.  Features that are
+        constant at the node are passed over.
+    purity : float, default=0.99
+        A node is a leaf when this fraction of its rows is of one class.
+    min_samples_leaf : int, default=1
+        Fewest rows of a leaf.
+    max_depth : int or None, default=None
+        Deepest leaf; None: no limit.
+    bootstrap : bool, default=True
+        Draw each tree's rows with replacement within each class; otherwise every tree sees all rows.
+    category_order : {"published", "proportion"}, default="published"
+        With two classes, subsets of categories are cuts of the categories in order of their number of rows of the
+        second class (``published``) or of its proportion (which finds the best subset).
+    surrogates : {"published", "text"}, default="published"
+        How stand-in splits are found; see `joints.forest.surrogates`.
+    categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
+        Which features are categorical.  ``"from_dtype"``: pandas columns of dtype ``category``.  A mapping from index
+        or name to a number K (codes 0, ..., K - 1) or to a list also declares categories that the training data lacks.
+        A value that is no category of its feature counts as missing.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None: one, -1: one a core.  The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where `X` has names.
+    features_ : joints.features.Features
+        Names and categories of the columns.
+    forest_ : joints.forest.arrays.Forest
+        The trees as flat arrays.
+    training_data_ : joints.forest.arrays.TrainingData
+        The encoded training rows, for surrogate splits and for `joints.GenerativeForestClassifier.from_forest`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from joints import ForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> forest.predict([[5.1, np.nan, 1.4, np.nan]])
+    array([0])
+    >>> forest.predict_proba([[np.nan, np.nan, 5.5, np.nan]], missing="surrogate").round(1)
+    array([[0., 0., 1.]])
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = "sqrt",
+        purity: float = 0.99,
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        bootstrap: bool = True,
+        category_order: str = "published",
+        surrogates: str = "published",
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.purity = purity
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.bootstrap = bootstrap
+        self.category_order = category_order
+        self.surrogates = surrogates
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> ForestClassifier:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        check_scalar(self.n_estimators, "n_estimators", (int, np.integer), min_val=1)
+        check_scalar(self.min_samples_leaf, "min_samples_leaf", (int, np.integer), min_val=1)
+        check_scalar(self.purity, "purity", (int, float), min_val=0, max_val=1, include_boundaries="right")
+        if self.max_depth is not None:
+            check_scalar(self.max_depth, "max_depth", (int, np.integer), min_val=0)
+        check_option("category_order", self.category_order, ("published", "proportion"))
+        check_option("surrogates", self.surrogates, ("published", "text"))
+        codes = fit_table(self, X)
+        self.training_data_ = TrainingData(
+            X=codes,
+            y=fit_classes(self, y, len(codes)),
+            n_classes=len(self.classes_),
+            n_categories=self.features_.n_categories,
+            bootstrap=self.bootstrap,
+        )
+        self.max_features_ = features_per_split(self.max_features, codes.shape[1])
+        seeds = tree_seeds(check_random_state(self.random_state), self.n_estimators)
+        self.forest_ = grow_forest(
+            self.training_data_,
+            seeds,
+            max_features=self.max_features_,
+            purity=self.purity,
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+            category_order=self.category_order,
+            n_jobs=self.n_jobs,
+        )
+        self._surrogates: Surrogates | None = None
+        return self
+
+    def find_surrogates(self) -> Surrogates:
+        """The stand-in splits of every node; found once, when they are first needed."""
+        check_is_fitted(self)
+        if self._surrogates is None:
+            self._surrogates = find_surrogates(
+                self.forest_, self.training_data_, self.surrogates, self.max_features_, self.n_jobs
+            )
+        return self._surrogates
+
+    def predict_proba(self, X: Any, missing: str = "friedman") -> np.ndarray:
+        """Class probabilities: the average of the trees' class frequencies.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            NaN where a value is missing.
+        missing : {"friedman", "surrogate"}, default="friedman"
+            Where the feature of a split is missing, follow both branches and add the counts of the reached leaves, or
+            follow the best stand-in split that is available.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        check_option("missing", missing, MISSING_METHODS)
+        codes = encode_table(self, X)
+        forest = self.forest_
+        incomplete = np.isnan(codes).any(axis=1)
+        out = np.empty((len(codes), len(self.classes_)))
+        if missing == "friedman" and incomplete.any():
+            out[incomplete] = friedman_proba(codes[incomplete], forest, self.features_.n_categories, self.n_jobs)
+            out[~incomplete] = self._route(complete_proba, codes[~incomplete])
+            return out
+        if incomplete.any():
+            return self._route(surrogate_proba, codes, *self.find_surrogates().arrays)
+        return self._route(complete_proba, codes)
+
+    def _route(self, kernel: Any, codes: np.ndarray, *more: np.ndarray) -> np.ndarray:
+        forest = self.forest_
+        counts = forest.leaf_counts
+        proba = counts / counts.sum(axis=1, keepdims=True)
+        out = np.empty((len(codes), counts.shape[1]))
+        # few large blocks: a tree stays in the cache while many rows pass through it
+        size = -(-len(codes) // effective_n_jobs(self.n_jobs)) or 1
+
+        def one(first: int, last: int) -> None:
+            kernel(codes, first, last, *forest.splits, forest.tree_start, proba, *more, out)
+
+        run(one, blocks(len(codes), size), self.n_jobs)
+        return out
+
+    def predict(self, X: Any, missing: str = "friedman") -> np.ndarray:
+        """The most probable class; see `predict_proba`."""
+        proba = self.predict_proba(X, missing)
+        return self.classes_[proba.argmax(axis=1)]
+
+
+def features_per_split(max_features: Any, n_features: int) -> int:
+    """`max_features` as a number between 1 and the number of features."""
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        check_option("max_features", max_features, ("sqrt",))
+        return max(1, int(np.sqrt(n_features)))
+    if isinstance(max_features, (int, np.integer)):
+        return int(check_scalar(max_features, "max_features", (int, np.integer), min_val=1, max_val=n_features))
+    check_scalar(max_features, "max_features", float, min_val=0, max_val=1, include_boundaries="right")
+    return max(1, int(max_features * n_features))
+
+
+def check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
+    """One sentence for a value that is none of the options."""
+    if value not in options:
+        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, options))}.")
