@@ -45,8 +45,8 @@ class MissForestImputer(TableImputer):
         Number of rounds at most.
     scope : {"batch", "row"}, default="batch"
         What the stopping rule looks at.  ``"batch"`` is the published rule: all rows of `X` together, features in the
-        order of their number of missing cells.  ``"row"`` stops each row by itself, features from left to right, so
-        that a row's result does not depend on the rows it comes with.
+        order of their number of missing cells (equal ones from left to right).  ``"row"`` stops each row by itself,
+        features from left to right, so that a row's result does not depend on the rows it comes with.
     predictor : {"compiled", "scikit-learn"}, default="compiled"
         ``"scikit-learn"`` fits its `RandomForestRegressor` (all features tried at a node) and
         `RandomForestClassifier` (square root) with their default settings.  ``"compiled"`` grows the same kind of
@@ -68,7 +68,7 @@ class MissForestImputer(TableImputer):
     statistics_ : ndarray of shape (n_features,)
         The first guess of each feature.
     n_iter_ : int
-        Rounds made to fill the training table, 0 where nothing was missing.
+        Rounds made on the training table; one where it had nothing to fill.
     features_ : joints.features.Features
         Names and categories of the columns.
     n_features_in_ : int
@@ -173,7 +173,7 @@ class MissForestImputer(TableImputer):
     def _fill_training(self, table: np.ndarray, missing: np.ndarray) -> int:
         """The original algorithm: grow a feature's forest on the rows that have it, and predict the others."""
         if not missing.any():
-            return 0
+            return 1
         _set_typical(table, self.statistics_)
 
         def update(j: int, rows: np.ndarray) -> None:

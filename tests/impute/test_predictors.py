@@ -1,0 +1,93 @@
+"""The compiled forests against scikit-learn's, from which they may differ only where chance decides."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from joints.impute.growing import sort_table
+from joints.impute.predictors import bootstrap_counts, grow_compiled, grow_with_scikit_learn, tree_seeds
+
+
+def table_of(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n_rows, 4))
+    x[:, 1] += x[:, 0]
+    x[:, 2] = np.digitize(x[:, 0] + 0.3 * x[:, 2], [-1, 0, 1])
+    x[:, 3] = rng.integers(0, 3, n_rows)
+    return x
+
+
+@pytest.mark.parametrize(("target", "categorical"), [(0, False), (1, False), (2, True), (3, True)])
+def test_flat_forest_predicts_exactly_what_scikit_learn_predicts(target, categorical):
+    train, test = table_of(200, 0), table_of(333, 1)
+    flat = grow_with_scikit_learn(train, target, categorical, 20, 5, None)
+    kind = RandomForestClassifier if categorical else RandomForestRegressor
+    forest = kind(20, random_state=5).fit(np.delete(train, target, axis=1), train[:, target])
+    rows = np.arange(len(test))[::3]
+    expected = forest.predict(np.delete(test[rows], target, axis=1))
+    np.testing.assert_array_equal(flat.predict(test, rows), expected)
+
+
+@pytest.mark.parametrize("decimals", [9, 1])
+@pytest.mark.parametrize("target", [0, 1])
+def test_regression_trees_are_scikit_learns_where_no_features_tie(decimals, target):
+    """With one predictor there is no choice between features, so nothing is left to chance but the bootstrap."""
+    train, test = table_of(300, 0)[:, :2], table_of(500, 1)[:, :2]
+    train[:, 1 - target] = train[:, 1 - target].round(decimals)
+    ours = grow_compiled(train, sort_table(train), target, False, 30, 7, None)
+    theirs = grow_with_scikit_learn(train, target, False, 30, 7, None)
+    assert len(ours.nodes) == len(theirs.nodes)
+    rows = np.arange(len(test))
+    np.testing.assert_allclose(ours.predict(test, rows), theirs.predict(test, rows), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("columns", [[2, 0], [3, 2], [2, 3]])
+def test_classification_trees_are_scikit_learns_where_no_features_are_drawn(columns):
+    train, test = table_of(300, 0)[:, columns], table_of(500, 1)[:, columns]
+    ours = grow_compiled(train, sort_table(train), 0, True, 30, 7, None)
+    theirs = grow_with_scikit_learn(train, 0, True, 30, 7, None)
+    assert len(ours.nodes) == len(theirs.nodes)
+    np.testing.assert_array_equal(ours.codes, theirs.codes)
+    rows = np.arange(len(test))
+    np.testing.assert_array_equal(ours.predict(test, rows), theirs.predict(test, rows))
+
+
+def test_bootstrap_samples_are_scikit_learns():
+    X, y = table_of(50, 0)[:, :2], table_of(50, 0)[:, 2]
+    forest = RandomForestRegressor(5, random_state=3).fit(X, y)
+    for seed, drawn in zip(tree_seeds(3, 5), forest.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(bootstrap_counts(seed, 50), np.bincount(drawn, minlength=50))
+
+
+def test_errors_are_scikit_learns_up_to_noise():
+    X = load_breast_cancer().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    train, test = X[:400], X[400:]
+    rows, sorted_rows = np.arange(len(test)), sort_table(train)
+    ratios = []
+    for target in range(0, 30, 3):
+        error = [
+            np.mean((forest.predict(test, rows) - test[:, target]) ** 2)
+            for forest in (
+                grow_compiled(train, sorted_rows, target, False, 50, 0, 2),
+                grow_with_scikit_learn(train, target, False, 50, 0, 2),
+            )
+        ]
+        ratios.append(error[0] / error[1])
+    assert abs(np.mean(ratios) - 1) < 0.05
+
+
+def test_constant_target_and_constant_predictors():
+    train = np.column_stack([np.full(20, 2.5), np.zeros(20), np.arange(20.0)])
+    for target, categorical in [(0, False), (1, True)]:
+        forest = grow_compiled(train, sort_table(train), target, categorical, 3, 0, None)
+        assert len(forest.nodes) == 0
+        np.testing.assert_array_equal(forest.predict(train, np.array([0, 5])), train[[0, 5], target])
+    forest = grow_compiled(train[:, [2, 0, 1]], sort_table(train[:, [2, 0, 1]]), 0, False, 50, 0, None)
+    assert forest.predict(train, np.array([0]))[0] == pytest.approx(9.5, abs=1)
+
+
+def test_values_that_only_differ_beyond_single_precision_are_one_value():
+    train = np.column_stack([np.arange(4.0), np.array([1.0, 1.0 + 1e-12, 2.0, 2.0 + 1e-12])])
+    np.testing.assert_array_equal(sort_table(train).n_values, [4, 2])
