@@ -20,7 +20,7 @@ paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@echo && cat results/paper/summary.txt && echo "Tables: results/paper/"
 
 test: $(STAMP) ## all tests
-	@$(BIN)/python -m pytest -n auto $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
 
 lint: $(STAMP) ## style, types, and the workflow's own checks
 	@$(BIN)/ruff check .

@@ -64,12 +64,9 @@ def recode(frame: pd.DataFrame, values: Mapping[str, Mapping[Any, Any]]) -> pd.D
         if name not in frame.columns:
             raise JointsError(f"'values' names the column {name!r}, which the table does not have")
         texts = {_key(old): str(new) for old, new in mapping.items()}
-        old = labels(frame[name])
-        new = [
-            text if text is np.nan else texts.get(text, texts.get(OTHERWISE, text))
-            for text in old.where(old.notna(), np.nan)
-        ]
-        frame[name] = _normalise_column(pd.Series(new, dtype=object), (), name)
+        codes, old = pd.factorize(labels(frame[name]), use_na_sentinel=True)
+        new = [texts.get(text, texts.get(OTHERWISE, text)) for text in old]
+        frame[name] = _normalise_column(_spread(codes, new), (), name)
     return frame
 
 

