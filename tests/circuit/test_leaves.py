@@ -1,0 +1,80 @@
+"""Leaf densities."""
+
+import numpy as np
+import pytest
+from mixed import mixed_table
+from scipy import stats
+
+from joints import ForestClassifier, GenerativeForestClassifier
+from joints.circuit.leaves import cells, log_normal_mass
+
+
+@pytest.mark.parametrize("low, high", [(-1, 2), (-np.inf, 0.3), (0.5, np.inf), (-np.inf, np.inf), (5, 9), (-9, -5)])
+def test_normal_mass(low, high):
+    expected = stats.norm.logcdf(-low) if high == np.inf else np.log(np.diff(stats.norm.cdf([low, high]))[0])
+    if low >= 5:
+        expected = np.log(stats.norm.sf(low) - stats.norm.sf(high))
+    assert log_normal_mass(float(low), float(high)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("low", [-3.0, 0.0, 1.2, 20.0])
+@pytest.mark.parametrize("width", [1e-12, 1e-8, 1e-6, 1e-4, 1e-3])
+def test_mass_of_narrow_intervals(low, width):
+    high = low + width
+    middle = 0.5 * (low + high)
+    # expand the density around the middle: the next term is below 1e-6 of the second
+    second = 1 + (middle**2 - 1) * (high - low) ** 2 / 24
+    expected = np.log(high - low) + stats.norm.logpdf(middle) + np.log(second)
+    # a difference of two distribution functions has at best their rounding error over the mass
+    assert log_normal_mass(low, high) == pytest.approx(expected, abs=1e-8)
+
+
+def test_leaves_follow_their_rows():
+    rng = np.random.default_rng(0)
+    X, y, n_categories = mixed_table(rng, n=300, missing=0.15)
+    model = ForestClassifier(n_estimators=3, categorical_features={2: 3, 3: 2}, random_state=0, min_samples_leaf=8).fit(
+        X, y
+    )
+    gef = GenerativeForestClassifier.from_forest(model, min_sd=0.1, smoothing=0.5)
+    forest, parameters, offset = model.forest_, gef.leaves_.parameters, gef.leaves_.offset
+    from joints.forest.arrays import leaves_of_training_rows
+
+    for tree in range(3):
+        leaf_of, weights = leaves_of_training_rows(forest, model.training_data_, tree)
+        first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        low, high, allowed = cells(*forest.splits, n_categories, forest.tree_start[tree], last - first)
+        for leaf in range(first, last):
+            rows = np.repeat(np.flatnonzero(leaf_of == leaf), weights[leaf_of == leaf])
+            values = X[rows, 0][~np.isnan(X[rows, 0])]
+            sd = max(values.std(), 0.1 * np.nanstd(X[:, 0]))
+            mean, h, c = parameters[leaf, offset[0] : offset[0] + 3]
+            assert (mean, h) == (pytest.approx(values.mean()), pytest.approx(-0.5 / sd**2))
+            a, b = (low[leaf - first, 0] - mean) / sd, (high[leaf - first, 0] - mean) / sd
+            assert c == pytest.approx(stats.truncnorm.logpdf(mean, a, b, loc=mean, scale=sd))
+            colours = X[rows, 2][~np.isnan(X[rows, 2])]
+            counts = (np.bincount(colours.astype(int), minlength=3) + 0.5) * allowed[leaf - first, :3]
+            with np.errstate(divide="ignore"):
+                np.testing.assert_allclose(parameters[leaf, offset[2] : offset[2] + 3], np.log(counts / counts.sum()))
+
+
+def test_leaf_without_a_value_takes_the_feature_s_own():
+    """A feature of which a leaf has seen nothing: mean and spread of all training rows, inside the cell."""
+    X = np.array([[0.0, 1.0], [0.1, 3.0], [1.0, np.nan], [1.1, np.nan]])
+    gef = GenerativeForestClassifier(1, bootstrap=False, max_features=None).fit(X, [0, 0, 1, 1])
+    leaf = gef.forest_.leaf[gef.forest_.right[0]]
+    mean, h, c = gef.leaves_.parameters[leaf, 3:]
+    assert (mean, h) == (2.0, -0.5)  # values 1 and 3: mean 2, standard deviation 1
+    assert c == pytest.approx(stats.norm.logpdf(0))
+
+
+def test_minimum_spread_is_in_units_of_the_feature():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
+    scale, shift = np.array([1e-6, 1.0, 1e5]), np.array([3.0, 0.0, -1e6])
+    plain = GenerativeForestClassifier(10, random_state=0).fit(X, y)
+    scaled = GenerativeForestClassifier(10, random_state=0).fit(X * scale + shift, y)
+    X[::2, 1] = np.nan
+    X[1::3, 0] = np.nan
+    np.testing.assert_allclose(scaled.predict_proba(X * scale + shift), plain.predict_proba(X), atol=1e-7)
+    jacobian = np.where(np.isnan(X), 0.0, np.log(scale)).sum(axis=1)
+    np.testing.assert_allclose(scaled.score_samples(X * scale + shift) + jacobian, plain.score_samples(X), atol=1e-6)
