@@ -1,8 +1,8 @@
 # The paper as a workflow: catalogue row -> table of numbers -> scores -> the paper's tables and figures.
 #
-#   snakemake --cores all                                        the paper (config/config.yaml)
-#   snakemake --cores all --configfile config/quick.yaml         a first look
-#   snakemake --cores all fetch                                  downloads only; everything else then works offline
+#   snakemake --cores all                                     the paper (config/config.yaml)
+#   snakemake --configfile config/quick.yaml --cores all      a first look
+#   snakemake --cores all fetch                               downloads only; everything else then works offline
 #
 # A configuration is one complete file: the one given on the command line, or else config/config.yaml.
 

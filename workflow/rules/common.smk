@@ -5,8 +5,6 @@ import os
 import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-
 # Jobs run the code of this folder, also in an environment in which the package is not installed.
 SOURCE_CODE = Path(workflow.basedir) / "src"
 sys.path.insert(0, str(SOURCE_CODE))
@@ -55,7 +53,9 @@ def load_run():
 try:
     CATALOGUE = load_run()
 except JointsError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(
+        f"Error: {error}."
+    )  # a WorkflowError would hide the sentence among others, or show nothing with --quiet
 
 DATASETS = config["datasets"]
 RESULTS = Path("results") / config["run"]

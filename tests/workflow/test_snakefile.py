@@ -1,0 +1,77 @@
+"""What the workflow's files promise: targets, logs, thin scripts, and the configurations that are shipped."""
+
+import ast
+import re
+import subprocess
+import sys
+
+import pytest
+
+from joints.config import read_yaml, validate
+
+SMALL_CONFIGS = ["config/config.yaml", "config/quick.yaml", "config/smoke.yaml"]
+
+
+def snakemake(root, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments], cwd=root, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", SMALL_CONFIGS)
+def test_configurations_are_complete(root, name):
+    validate(read_yaml(root / name), read_yaml(root / "workflow/schemas/config.schema.yaml"), name)
+
+
+def test_every_configuration_is_tested(root):
+    others = {"config/datasets.yaml", "config/methods.yaml"}
+    found = {str(path.relative_to(root)) for path in (root / "config").glob("*.yaml")} - others
+    assert found == set(SMALL_CONFIGS)
+
+
+def test_every_key_of_the_paper_has_a_comment(root):
+    lines = (root / "config/config.yaml").read_text().splitlines()
+    keys = [i for i, line in enumerate(lines) if re.match(r"( *)[a-z_]+:", line)]
+    groups = [i for i in keys if re.fullmatch(r"[a-z_]+:", lines[i]) and not lines[i + 1].strip().startswith("- ")]
+    bare = [
+        lines[i]
+        for i in keys
+        if i not in groups and not re.match(r" {4,}", lines[i]) and not lines[i - 1].lstrip().startswith("#")
+    ]
+    assert bare == []
+
+
+def test_the_smallest_run_works_without_a_network(project):
+    """config/smoke.yaml as it is shipped."""
+    out = project.succeed("--quiet", "all", configfile="config/smoke.yaml")
+    assert out == ""
+    summary = (project.folder / "results" / "smoke" / "summary.txt").read_text()
+    assert "wdbc 569" in " ".join(summary.split())
+
+
+def test_targets(root):
+    rules = snakemake(root, "--list-rules").stdout.split()
+    assert {"all", "fetch", "datasets", "summary"} <= set(rules)
+
+
+def test_scripts_are_thin_and_start_their_log_first(root):
+    scripts = sorted((root / "workflow" / "scripts").glob("*.py"))
+    assert scripts
+    for path in scripts:
+        text = path.read_text()
+        assert len(text.splitlines()) <= 25, path.name
+        first = [node for node in ast.parse(text).body[1:]][:2]
+        assert (
+            ast.unparse(first[0]) == "from joints import log" and ast.unparse(first[1]) == "log.start(snakemake.log[0])"
+        )
+
+
+def test_rules_have_logs_and_no_hidden_code(root):
+    for path in [root / "Snakefile", *(root / "workflow" / "rules").glob("*.smk")]:
+        text = path.read_text()
+        assert "lambda" not in text and not re.search(r"^ +run:", text, re.MULTILINE), path.name
+        if path.name != "common.smk":
+            assert not re.search(r"^def ", text, re.MULTILINE), path.name
+        for rule in re.split(r"^(?=rule )", text, flags=re.MULTILINE)[1:]:
+            if "script:" in rule or "shell:" in rule:
+                assert re.search(r"^    log:", rule, re.MULTILINE), rule.splitlines()[0]
