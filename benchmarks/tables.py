@@ -1,0 +1,60 @@
+"""The data of the benchmarks: the paper's datasets where a run of the workflow has fetched them, else drawn alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+from joints.data.dataset import Dataset
+
+ROOT = Path(__file__).resolve().parent.parent
+SHAPES = {  # rows, continuous features, categories of the others, classes
+    "breast": (569, 30, (), 2),
+    "vowel": (990, 10, (15, 2), 11),
+    "texture": (5500, 40, (), 11),
+    "wine": (6497, 11, (), 2),
+    "electricity": (45312, 7, (7,), 2),
+}
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Features, number of categories of each, classes, and where they come from."""
+    files = sorted(ROOT.glob(f"results/*/data/{name}.npz"))
+    if files:
+        data = Dataset.load(files[0])
+        return data.X, data.n_categories, data.y, str(files[0].relative_to(ROOT))
+    n_rows, continuous, categories, n_classes = SHAPES[name]
+    X, y = make_classification(
+        n_rows, continuous, n_informative=continuous // 2 + 1, n_redundant=continuous // 3, n_classes=n_classes,
+        n_clusters_per_class=3, random_state=0,
+    )  # fmt: skip
+    codes = np.random.default_rng(0).integers(0, categories or (1,), (n_rows, len(categories)))
+    n_categories = np.array([0] * continuous + list(categories), dtype=np.int64)
+    return np.column_stack([X, codes]), n_categories, y, "drawn: not fetched by any run of the workflow"
+
+
+class Fold:
+    """A training fold of four fifths and the rest, standardised by the former and clipped as in the paper."""
+
+    def __init__(self, name: str):
+        X, self.n_categories, y, self.source = load(name)
+        self.name = name
+        order = np.random.default_rng(0).permutation(len(X))
+        test, train = np.sort(order[: len(X) // 5]), np.sort(order[len(X) // 5 :])
+        mean, sd = X[train].mean(axis=0), X[train].std(axis=0)
+        X = np.where(self.n_categories > 0, X, np.clip((X - mean) / np.where(sd > 0, sd, 1.0), -6, 6))
+        self.train, self.test, self.y_train, self.y_test = X[train], X[test], y[train], y[test]
+
+    @property
+    def domains(self) -> dict[int, int]:
+        """What `categorical_features` takes."""
+        return {j: int(k) for j, k in enumerate(self.n_categories) if k}
+
+    def with_holes(self, rate: float) -> np.ndarray:
+        """The test rows with this fraction of cells missing; higher rates keep the holes of lower ones."""
+        holes = self.test.copy()
+        order = np.random.default_rng(1).permutation(holes.size)
+        holes.ravel()[order[: int(rate * holes.size)]] = np.nan
+        return holes
