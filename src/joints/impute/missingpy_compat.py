@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import sklearn.neighbors
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.neighbors._base import _get_weights
 from sklearn.utils import check_array
 
 logger = logging.getLogger(__name__)
@@ -29,6 +28,8 @@ REMOVED_MODULE = "sklearn.neighbors.base"
 @cache
 def load() -> ModuleType:
     """Import missingpy; its `MissForest` and `KNNImputer` then work, here and wherever else it is imported."""
+    from sklearn.neighbors._base import _get_weights  # private: whoever does not load missingpy shall not depend on it
+
     stand_in = ModuleType(REMOVED_MODULE)
     vars(stand_in).update(_check_weights=_check_weights, _get_weights=_get_weights)
     sys.modules[REMOVED_MODULE] = stand_in
