@@ -1,6 +1,6 @@
 """The forests of MissForest: each predicts one feature of a table from all others.
 
-However a forest was grown, it is kept as one flat array of nodes, a sixth of the memory of scikit-learn's own trees,
+However a forest was grown, it is kept as one flat array of nodes, a fraction of the memory of scikit-learn's own trees,
 and predicts chosen rows of the table in place: no column has to be cut out, and no tree is a Python object.
 """
 
@@ -155,13 +155,19 @@ def _flat(trees: Sequence[tuple[np.ndarray, ...]], codes: np.ndarray | None) -> 
 
     Their nodes are in depth-first order, so that a left child follows its parent.
     """
-    nodes, roots, leaves = [], [], []
-    n_nodes = n_leaves = 0
+    n_outputs = trees[0][3].shape[1]
+    # Most leaves of classification trees are pure: one leaf a class is enough for all of them.
+    leaves = [] if codes is None else [np.eye(n_outputs)]
+    nodes, roots = [], []
+    n_nodes, n_leaves = 0, 0 if codes is None else n_outputs
     for feature, threshold, right, value in trees:
         inner = np.flatnonzero(feature >= 0)
+        pure = (feature < 0) & (codes is not None) & (value.max(axis=1) == 1.0)
+        own = (feature < 0) & ~pure
         references = np.empty(len(feature), dtype=np.uint32)
         references[inner] = n_nodes + np.arange(len(inner))
-        references[feature < 0] = LEAF + n_leaves + np.arange(len(feature) - len(inner))
+        references[pure] = LEAF + value[pure].argmax(axis=1)
+        references[own] = LEAF + n_leaves + np.arange(own.sum())
         tree = np.empty(len(inner), dtype=NODE)
         tree["threshold"] = _round_down(threshold[inner])
         tree["feature"] = feature[inner]
@@ -169,10 +175,10 @@ def _flat(trees: Sequence[tuple[np.ndarray, ...]], codes: np.ndarray | None) -> 
         tree["right"] = references[right[inner]]
         nodes.append(tree)
         roots.append(references[0])
-        leaves.append(value[feature < 0])
+        leaves.append(value[own])
         n_nodes += len(inner)
-        n_leaves += len(feature) - len(inner)
-    return ColumnForest(np.concatenate(nodes), np.array(roots), np.ascontiguousarray(np.concatenate(leaves)), codes)
+        n_leaves += own.sum()
+    return ColumnForest(np.concatenate(nodes), np.array(roots), np.concatenate(leaves), codes)
 
 
 def _round_down(threshold: np.ndarray) -> np.ndarray:
