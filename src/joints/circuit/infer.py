@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from joints.circuit.leaves import FactorisedLeaves
+from joints.circuit.leaves import Leaves
+from joints.circuit.nodes import evaluate_circuit
 from joints.compiled import kernel
 from joints.forest.arrays import Forest
 from joints.forest.reach import TREES_PER_BLOCK, bit_table, different_rows, reach_leaves, walk_to_leaves
@@ -122,14 +123,24 @@ def _answer_trees(
     X, complete, n_incomplete, first_tree, last_tree,
     tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
     offset, parameters, log_weight, target, counts,
+    of_leaf, node_start, parent, is_sum, edge_log_weight, factor_start, factor_variable, factor_offset, factors,
+    most_nodes, target_variable, given_class,
     average, friedman, joint, joint_log,
 ):  # fmt: skip
-    """Add the trees `first_tree` up to `last_tree` to the sums; `joint` is scaled by exp(`joint_log`) row by row."""
+    """Add the trees `first_tree` up to `last_tree` to the sums; `joint` is scaled by exp(`joint_log`) row by row.
+
+    `target` has the distribution of the target in factorised leaves and zeros in those that are circuits;
+    `n_categories` includes the class, as the last variable.
+    """
     n_rows, n_features = X.shape
     n_targets = target.shape[1]
     observed = np.empty(n_features, dtype=np.int64)
     vectors = np.empty(n_features, dtype=np.int64)
     sums = np.empty(n_targets)
+    with_class = np.empty(n_features + 1)
+    with_class[n_features] = np.nan if given_class < 0 else given_class
+    top, value = np.empty((most_nodes, n_targets)), np.empty((most_nodes, n_targets))
+    touched, with_target = np.empty(most_nodes, dtype=np.bool_), np.empty(most_nodes, dtype=np.bool_)
     for tree in range(first_tree, last_tree):
         first, last = tree_start[tree], tree_start[tree + 1]
         first_leaf, last_leaf = leaf_start[tree], leaf_start[tree + 1]
@@ -140,6 +151,9 @@ def _answer_trees(
         logs, densities = np.empty(n_leaves), np.empty(n_leaves)
         density_bits = densities.view(np.int64)
         stack = np.empty(n_leaves, dtype=np.int64)
+        of_tree_leaf = of_leaf[first_leaf:last_leaf]
+        has_circuits = most_nodes > 0 and of_tree_leaf.max() >= 0
+        given_leaf = np.empty((n_leaves if has_circuits else 0, n_targets))
         bits, vector_start, cuts, cut_start = bit_table(
             n_incomplete, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
         )
@@ -163,6 +177,20 @@ def _answer_trees(
                     logs[j] = leaf_log_density(
                         x, first_leaf + reached[j], observed, n_observed, n_categories, offset, parameters
                     )
+            if has_circuits:
+                with_class[:n_features] = x
+                for j in range(n):
+                    c = of_tree_leaf[reached[j]]
+                    if c < 0:
+                        continue
+                    evaluate_circuit(
+                        with_class, target_variable, n_targets, node_start[c], node_start[c + 1], parent, is_sum,
+                        edge_log_weight, factor_start, factor_variable, factor_offset, factors, n_categories,
+                        top, value, touched, with_target,
+                    )  # fmt: skip
+                    logs[j] = value[0].max()
+                    for k in range(n_targets):
+                        given_leaf[j, k] = np.exp(value[0, k] - logs[j]) if logs[j] > -np.inf else 0.0
             largest = -np.inf
             for j in range(n):
                 logs[j] += tree_log_weight[reached[j]]
@@ -177,10 +205,14 @@ def _answer_trees(
             if largest == -np.inf:
                 continue
             _exponentials(logs, n, largest, densities, density_bits)
-            total = 0.0
             for k in range(n_targets):
                 sums[k] = _weighted_sum(tree_target[k], reached, densities, n)
-                total += sums[k]
+            if has_circuits:
+                for j in range(n):
+                    if of_tree_leaf[reached[j]] >= 0:
+                        for k in range(n_targets):
+                            sums[k] += densities[j] * given_leaf[j, k]
+            total = sums.sum()
             if total > 0.0:
                 change = largest - joint_log[i]
                 scale, share = 1.0, 1.0
@@ -196,26 +228,39 @@ def _answer_trees(
 def answer(
     X: np.ndarray,
     forest: Forest,
-    leaves: FactorisedLeaves,
+    leaves: Leaves,
     n_categories: np.ndarray,
-    target: np.ndarray | None = None,
+    target: int | None = None,
+    given_class: int | None = None,
     n_jobs: int | None = None,
 ) -> Answers:
     """Ask the forest about rows with any features missing.
 
-    `target` gives each leaf's distribution of the variable that is asked for (leaves by values); by default the class.
-    Equal rows are asked once.
+    `target` is the categorical feature that is asked for, by default the class; its own column must be missing.  With
+    `given_class` all rows are taken to be of that class.  Equal rows are asked once.
     """
     rows = different_rows(X)
-    distribution = leaves.class_proba if target is None else target
-    counts = forest.leaf_counts if target is None else np.exp(leaves.log_weight)[:, None] * target
+    n_features, circuits = len(n_categories), leaves.circuits
+    if given_class is not None:
+        leaves = leaves.given_class(given_class)
+    if target is None:
+        distribution, counts = leaves.class_proba, forest.leaf_counts
+    else:
+        o = leaves.offset[target]
+        distribution = np.exp(leaves.parameters[:, o : o + n_categories[target]])
+        counts = np.exp(leaves.log_weight)[:, None] * distribution
+    if circuits.most_nodes:
+        distribution = np.where(circuits.of_leaf[:, None] < 0, distribution, 0.0)
+    with_class = np.append(n_categories, forest.counts.shape[1])
     shape = (len(rows.X), distribution.shape[1])
 
     def one(first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         sums = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf)
         _answer_trees(
             rows.X, rows.complete, rows.n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
-            n_categories, leaves.offset, leaves.parameters, leaves.log_weight, distribution, counts, *sums,
+            with_class, leaves.offset, leaves.parameters, leaves.log_weight, distribution, counts,
+            *circuits.arrays, circuits.most_nodes, n_features if target is None else target,
+            -1 if given_class is None else given_class, *sums,
         )  # fmt: skip
         return sums
 
@@ -233,10 +278,15 @@ def answer(
 @kernel
 def leaf_log_densities_of_row(
     x, tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
-    offset, parameters, log_weight, out,
+    offset, parameters, log_weight,
+    of_leaf, node_start, parent, is_sum, edge_log_weight, factor_start, factor_variable, factor_offset, factors,
+    most_nodes, out,
 ):  # fmt: skip
     """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached."""
     observed = np.flatnonzero(~np.isnan(x))
+    with_class = np.append(x, np.nan)
+    top, value = np.empty((most_nodes, 1)), np.empty((most_nodes, 1))
+    touched, with_target = np.empty(most_nodes, dtype=np.bool_), np.empty(most_nodes, dtype=np.bool_)
     out[:] = -np.inf
     for tree in range(len(tree_start) - 1):
         n_leaves = leaf_start[tree + 1] - leaf_start[tree]
@@ -246,4 +296,13 @@ def leaf_log_densities_of_row(
         )
         for j in range(n):
             v = leaf_start[tree] + reached[j]
-            out[v] = log_weight[v] + leaf_log_density(x, v, observed, len(observed), n_categories, offset, parameters)
+            if of_leaf[v] < 0:
+                density = leaf_log_density(x, v, observed, len(observed), n_categories, offset, parameters)
+            else:
+                evaluate_circuit(
+                    with_class, -1, 1, node_start[of_leaf[v]], node_start[of_leaf[v] + 1], parent, is_sum,
+                    edge_log_weight, factor_start, factor_variable, factor_offset, factors, n_categories,
+                    top, value, touched, with_target,
+                )  # fmt: skip
+                density = value[0, 0]
+            out[v] = log_weight[v] + density

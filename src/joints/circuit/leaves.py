@@ -1,8 +1,9 @@
-"""Fully factorised leaves: p_v(x, y) = p_v(x_1) ... p_v(x_m) p_v(y) with the leaf's cell as support (section 3).
+"""Leaf densities with the leaf's cell as support (section 3): fully factorised, or a circuit learned by LearnSPN.
 
-A leaf is one row of a parameter table.  A continuous feature takes three entries: mean m, h = -1 / (2 s^2) and the log
-of the normalising constant c, so that its log-density is c + h (x - m)^2 inside the cell; a categorical one takes a
-log-probability for each category.  Whether a value lies in the cell is decided on the way down the tree.
+A factorised leaf, p_v(x_1) ... p_v(x_m) p_v(y), is one row of a parameter table.  A continuous feature takes three
+entries: mean m, h = -1 / (2 s^2) and the log of the normalising constant c, so that its log-density is c + h (x - m)^2
+inside the cell; a categorical one takes a log-probability for each category.  Whether a value lies in the cell is
+decided on the way down the tree.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from math import erf, erfc, log, pi, sqrt
 
 import numpy as np
 
+from joints.circuit.nodes import Circuits, no_circuits
 from joints.compiled import kernel
 from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
 from joints.threads import run
 
 
 @dataclass(frozen=True)
-class FactorisedLeaves:
+class Leaves:
     """The leaf densities of a forest.
 
     Attributes
@@ -30,17 +32,24 @@ class FactorisedLeaves:
     log_weight : float64 of shape (n_leaves,)
         Log of the product of the sum weights from the root: the fraction of training rows in the leaf.
     class_proba : float64 of shape (n_leaves, n_classes)
+    circuits : joints.circuit.nodes.Circuits
+        What stands in the place of a leaf's row where the leaf is not factorised.
     """
 
     offset: np.ndarray
     parameters: np.ndarray
     log_weight: np.ndarray
     class_proba: np.ndarray
+    circuits: Circuits
 
-    def given_class(self, k: int) -> FactorisedLeaves:
-        """The leaves weighted by their probability of class k, for answers that condition on the class."""
+    def given_class(self, k: int) -> Leaves:
+        """The leaves weighted by their probability of class k, for answers that condition on the class.
+
+        Circuits look at the class themselves.
+        """
         with np.errstate(divide="ignore"):
-            return replace(self, log_weight=self.log_weight + np.log(self.class_proba[:, k]))
+            log_proba = np.where(self.circuits.of_leaf < 0, np.log(self.class_proba[:, k]), 0.0)
+        return replace(self, log_weight=self.log_weight + log_proba)
 
 
 @kernel
@@ -56,6 +65,56 @@ def log_normal_mass(low, high):
     else:
         mass = 0.5 * (erf(high / sqrt(2.0)) - erf(low / sqrt(2.0)))
     return log(mass)
+
+
+@kernel
+def gaussian_entries(mean, sd, low, high, out):
+    """Mean, h and c of a Gaussian cut to (low, high]."""
+    out[0] = mean
+    out[1] = -0.5 / (sd * sd)
+    out[2] = -log(sd) - 0.5 * log(2.0 * pi) - log_normal_mass((low - mean) / sd, (high - mean) / sd)
+
+
+@kernel
+def categorical_entries(counts, allowed, smoothing):
+    """Turn counts into log-probabilities of the allowed categories, in place; uniform where nothing was counted."""
+    total, n_allowed = 0.0, 0
+    for c in range(len(counts)):
+        if allowed[c]:
+            counts[c] += smoothing
+            total += counts[c]
+            n_allowed += 1
+    for c in range(len(counts)):
+        if total == 0.0:
+            counts[c] = -log(n_allowed) if allowed[c] else -np.inf
+        else:
+            counts[c] = log(counts[c] / total) if counts[c] > 0.0 else -np.inf
+
+
+@kernel
+def fit_gaussian(data, rows, v, low, high, mean, scale, min_sd, out):
+    """A Gaussian for variable v from the given rows; `mean` and `scale` where none of them has a value."""
+    n, total, squares = 0, 0.0, 0.0
+    for row in rows:
+        if not np.isnan(data[row, v]):
+            n += 1
+            total += data[row, v]
+    centre = min(max(total / n if n else mean, low), high)
+    for row in rows:
+        if not np.isnan(data[row, v]):
+            squares += (data[row, v] - centre) ** 2
+    sd = max(min_sd * scale, sqrt(squares / n) if n else 0.0)
+    gaussian_entries(centre, sd, low, high, out)
+
+
+@kernel
+def fit_categorical(data, rows, v, allowed, smoothing, out):
+    """Log-probabilities of the categories of variable v from the given rows."""
+    out[:] = 0.0
+    for row in rows:
+        if not np.isnan(data[row, v]):
+            out[np.int64(data[row, v])] += 1.0
+    categorical_entries(out, allowed, smoothing)
 
 
 @kernel
@@ -131,13 +190,8 @@ def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, me
                 if weights[i] > 0 and not np.isnan(X[i, f]):
                     out[row_leaf[i], o + np.int64(X[i, f])] += weights[i]
             for leaf in range(n_leaves):
-                size = 0.0
-                for c in range(n_categories[f]):
-                    if allowed[leaf, start + c]:
-                        out[leaf, o + c] += smoothing
-                        size += out[leaf, o + c]
-                for c in range(n_categories[f]):
-                    out[leaf, o + c] = log(out[leaf, o + c] / size) if out[leaf, o + c] > 0.0 else -np.inf
+                entries = out[leaf, o : o + n_categories[f]]
+                categorical_entries(entries, allowed[leaf, start : start + n_categories[f]], smoothing)
             start += n_categories[f]
             continue
         n[:] = 0.0
@@ -157,11 +211,7 @@ def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, me
             spread = min_sd * sd[f]
             if n[leaf] > 0:
                 spread = max(spread, sqrt(squares[leaf] / n[leaf]))
-            m = total[leaf]
-            out[leaf, o] = m
-            out[leaf, o + 1] = -0.5 / (spread * spread)
-            mass = log_normal_mass((low[leaf, f] - m) / spread, (high[leaf, f] - m) / spread)
-            out[leaf, o + 2] = -log(spread) - 0.5 * log(2.0 * pi) - mass
+            gaussian_entries(total[leaf], spread, low[leaf, f], high[leaf, f], out[leaf, o : o + 3])
 
 
 def offsets(n_categories: np.ndarray) -> tuple[np.ndarray, int]:
@@ -190,8 +240,8 @@ def fit_leaves(
     smoothing: float = 1e-6,
     rows_of_tree: RowsOfTree | None = None,
     n_jobs: int | None = None,
-) -> FactorisedLeaves:
-    """Learn the leaf densities of Algorithm 1 on the rows that each tree was grown on.
+) -> Leaves:
+    """Learn the factorised leaf densities of Algorithm 1 on the rows that each tree was grown on.
 
     `rows_of_tree` says which these are for a forest that was not grown by `joints.forest.arrays.grow_forest`.
     """
@@ -213,4 +263,4 @@ def fit_leaves(
     rows = counts.sum(axis=1)
     roots = forest.counts[forest.tree_start[:-1]].sum(axis=1)
     log_weight = np.log(rows / np.repeat(roots, np.diff(forest.leaf_start)))
-    return FactorisedLeaves(offset, parameters, log_weight, counts / rows[:, None])
+    return Leaves(offset, parameters, log_weight, counts / rows[:, None], no_circuits(forest.n_leaves))

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from joints.circuit.infer import leaf_log_densities_of_row
-from joints.circuit.leaves import FactorisedLeaves, cells
+from joints.circuit.leaves import Leaves, cells
+from joints.circuit.nodes import draw_factors, evaluate_circuit
 from joints.forest.arrays import Forest
 
 
@@ -14,42 +15,43 @@ def sample(
     X: np.ndarray,
     n_samples: int,
     forest: Forest,
-    leaves: FactorisedLeaves,
+    leaves: Leaves,
     n_categories: np.ndarray,
     random: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Complete each row `n_samples` times; returns the encoded rows and their classes."""
     chosen = np.concatenate([_choose_leaves(x, n_samples, forest, leaves, n_categories, random) for x in X])
-    out = np.repeat(X, n_samples, axis=0)
-    classes = _draw_categories(leaves.class_proba[chosen], random)
-    order = np.argsort(chosen, kind="stable")
-    tree_of = np.searchsorted(forest.leaf_start, chosen[order], side="right") - 1
+    out = np.column_stack([np.repeat(X, n_samples, axis=0), np.full(len(chosen), np.nan)])
+    with_class = np.append(n_categories, leaves.class_proba.shape[1])
+    of_leaf = leaves.circuits.of_leaf[chosen]
+    factorised = np.flatnonzero(of_leaf < 0)
+    out[factorised, -1] = _draw_categories(leaves.class_proba[chosen[factorised]], random)
+    tree_of = np.searchsorted(forest.leaf_start, chosen, side="right") - 1
     for tree in np.unique(tree_of):
-        rows = order[tree_of == tree]
+        rows = np.flatnonzero(tree_of == tree)
         first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
         low, high, _ = cells(*forest.splits, n_categories, forest.tree_start[tree], last - first)
-        _draw_features(out, rows, chosen[rows], chosen[rows] - first, low, high, leaves, n_categories, random)
-    return out, classes
+        bounds = np.stack([low, high])[:, chosen[rows] - first]
+        _draw_factorised(
+            out, rows[of_leaf[rows] < 0], chosen, bounds[:, of_leaf[rows] < 0], leaves, n_categories, random
+        )
+        for i in np.flatnonzero(of_leaf[rows] >= 0):
+            _draw_circuit(out[rows[i]], of_leaf[rows[i]], bounds[:, i], leaves, with_class, random)
+    return out[:, :-1].copy(), out[:, -1].astype(np.int64)
 
 
 def _choose_leaves(
-    x: np.ndarray,
-    n: int,
-    forest: Forest,
-    leaves: FactorisedLeaves,
-    n_categories: np.ndarray,
-    random: np.random.RandomState,
+    x: np.ndarray, n: int, forest: Forest, leaves: Leaves, n_categories: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
     """Leaves drawn in proportion to their weight times the density of the observed features."""
     logs = np.empty(forest.n_leaves)
     leaf_log_densities_of_row(
         x, forest.tree_start, forest.leaf_start, *forest.splits, n_categories, leaves.offset, leaves.parameters,
-        leaves.log_weight, logs,
+        leaves.log_weight, *leaves.circuits.arrays, leaves.circuits.most_nodes, logs,
     )  # fmt: skip
     weight = np.exp(logs - logs.max())
-    return np.searchsorted(np.cumsum(weight), random.uniform(size=n) * weight.sum(), side="right").clip(
-        max=len(weight) - 1
-    )
+    place = np.searchsorted(np.cumsum(weight), random.uniform(size=n) * weight.sum(), side="right")
+    return place.clip(max=len(weight) - 1)
 
 
 def _draw_categories(proba: np.ndarray, random: np.random.RandomState) -> np.ndarray:
@@ -57,28 +59,55 @@ def _draw_categories(proba: np.ndarray, random: np.random.RandomState) -> np.nda
     return (random.uniform(size=len(proba))[:, None] * total[:, -1:] >= total).sum(axis=1).clip(max=proba.shape[1] - 1)
 
 
-def _draw_features(
+def _draw_factorised(
     out: np.ndarray,
     rows: np.ndarray,
-    leaf: np.ndarray,
-    cell: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    leaves: FactorisedLeaves,
+    chosen: np.ndarray,
+    bounds: np.ndarray,
+    leaves: Leaves,
     n_categories: np.ndarray,
     random: np.random.RandomState,
 ) -> None:
-    """Fill the missing features of `rows`, whose leaves lie in one tree with the cells (`low`, `high`]."""
+    """Fill the missing features of `rows` from their factorised leaves, whose cells have these bounds."""
     for f, k in enumerate(n_categories):
         missing = np.isnan(out[rows, f])
-        where, at, in_cell = rows[missing], leaf[missing], cell[missing]
-        o = leaves.offset[f]
+        where = rows[missing]
+        entries = leaves.parameters[chosen[where], leaves.offset[f] : leaves.offset[f] + (k or 3)]
         if k:
-            out[where, f] = _draw_categories(np.exp(leaves.parameters[at, o : o + k]), random)
-            continue
-        mean = leaves.parameters[at, o]
-        sd = np.sqrt(-0.5 / leaves.parameters[at, o + 1])
-        out[where, f] = truncated_normal(mean, sd, low[in_cell, f], high[in_cell, f], random)
+            out[where, f] = _draw_categories(np.exp(entries), random)
+        else:
+            sd = np.sqrt(-0.5 / entries[:, 1])
+            out[where, f] = truncated_normal(entries[:, 0], sd, *bounds[:, missing, f], random)
+
+
+def _draw_circuit(
+    row: np.ndarray, c: int, bounds: np.ndarray, leaves: Leaves, n_categories: np.ndarray, random: np.random.RandomState
+) -> None:
+    """Fill the missing variables of one row, the class among them, from circuit c.
+
+    A Gaussian that was not cut to the cell is drawn inside the cell all the same: the cell is the leaf's support.
+    """
+    circuits = leaves.circuits
+    first, last = circuits.node_start[c], circuits.node_start[c + 1]
+    n = last - first
+    nodes = (circuits.parent, circuits.is_sum, circuits.log_weight, circuits.factor_start, circuits.factor_variable)
+    value = np.empty((n, 1))
+    active = np.empty(n, dtype=np.bool_)
+    evaluate_circuit(
+        row, -1, 1, first, last, *nodes, circuits.factor_offset, circuits.parameters, n_categories,
+        np.empty((n, 1)), value, np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.bool_),
+    )  # fmt: skip
+    factors = np.empty(len(row), dtype=np.int64)
+    n_drawn = draw_factors(row, first, last, *nodes, value, random.uniform(size=n), active, factors)
+    for j in factors[:n_drawn]:
+        v, o = circuits.factor_variable[j], circuits.factor_offset[j]
+        k = n_categories[v]
+        entries = circuits.parameters[None, o : o + (k or 3)]
+        if k:
+            row[v] = _draw_categories(np.exp(entries), random)[0]
+        else:
+            sd = np.sqrt(-0.5 / entries[:, 1])
+            row[v] = truncated_normal(entries[:, 0], sd, bounds[:1, v], bounds[1:, v], random)[0]
 
 
 def truncated_normal(

@@ -1,0 +1,419 @@
+"""LearnSPN (Gens and Domingos 2013) on mixed data with missing values: the structure of a circuit from rows.
+
+Sum nodes cut the rows in two by 2-means, product nodes cut the variables into groups that no independence test holds
+together.  After a product node comes a sum, after a sum node a product where the tests find one; variables that neither
+way takes apart are fully factorised.  Nodes are numbered from the root, parents before their children.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from joints.circuit.independence import chi_square, kendall, kruskal
+from joints.circuit.leaves import (
+    Leaves,
+    RowsOfTree,
+    cells,
+    feature_moments,
+    fit_categorical,
+    fit_gaussian,
+)
+from joints.circuit.nodes import join_circuits
+from joints.compiled import kernel
+from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
+from joints.random import below, mix
+from joints.threads import run
+
+MOST_ROUNDS = 100  # of 2-means
+INITIAL, RETRY = np.uint64(5) << np.uint64(40), 3
+
+
+@kernel
+def two_means(data, rows, scope, n_categories, scale, seed, labels):
+    """Cut rows in two by their variables in `scope`; returns whether both sides got rows.
+
+    The distance to a centre is the squared difference in units of `scale` for a continuous variable and, for a
+    categorical one, the share of the centre's rows that are of another category; missing values do not count.
+    The first centres are two rows drawn at random, several times if these are equal.
+    """
+    n, m = len(rows), len(scope)
+    width = 0
+    for v in scope:
+        width += max(n_categories[v], 1)
+    centre = np.zeros((2, width))
+    seen = np.zeros((2, m))
+    for attempt in range(RETRY):
+        first = below(mix(seed, np.uint64(2 * attempt)), n)
+        second = below(mix(seed, np.uint64(2 * attempt + 1)), n - 1)
+        if second >= first:
+            second += 1
+        labels[:n] = -1
+        labels[first], labels[second] = 0, 1
+        for _ in range(MOST_ROUNDS):
+            centre[:] = 0.0
+            seen[:] = 0.0
+            for i in range(n):
+                side = labels[i]
+                if side < 0:
+                    continue
+                o = 0
+                for j in range(m):
+                    v = scope[j]
+                    x = data[rows[i], v]
+                    if not np.isnan(x):
+                        seen[side, j] += 1.0
+                        if n_categories[v]:
+                            centre[side, o + np.int64(x)] += 1.0
+                        else:
+                            centre[side, o] += x
+                    o += max(n_categories[v], 1)
+            for side in range(2):
+                o = 0
+                for j in range(m):
+                    n_entries = max(n_categories[scope[j]], 1)
+                    centre[side, o : o + n_entries] /= max(seen[side, j], 1.0)
+                    o += n_entries
+            changed, n_second = False, 0
+            for i in range(n):
+                difference = 0.0  # distance to the first centre minus that to the second
+                o = 0
+                for j in range(m):
+                    v = scope[j]
+                    x = data[rows[i], v]
+                    if not np.isnan(x) and seen[0, j] > 0.0 and seen[1, j] > 0.0:
+                        if n_categories[v]:
+                            difference += centre[1, o + np.int64(x)] - centre[0, o + np.int64(x)]
+                        else:
+                            difference += ((x - centre[0, o]) ** 2 - (x - centre[1, o]) ** 2) / (scale[v] * scale[v])
+                    o += max(n_categories[v], 1)
+                label = 1 if difference > 0.0 else 0
+                changed |= label != labels[i]
+                labels[i] = label
+                n_second += label
+            if n_second in (0, n):
+                break
+            if not changed:
+                return True
+        if 0 < labels[:n].sum() < n:
+            return True
+    return False
+
+
+@kernel
+def _root_of(group, v):
+    while group[v] != v:
+        group[v] = group[group[v]]
+        v = group[v]
+    return v
+
+
+@kernel
+def dependent_groups(data, rows, scope, n_categories, threshold, group):
+    """Join the variables of `scope` that a test holds together (p below `threshold`); returns how many groups are left.
+
+    A pair with too few rows for its test counts as independent: 5 for Kendall, more than 4 for each category for
+    Kruskal-Wallis, more than 2 for each cell of the table for chi-square.  Pairs already joined are not tested.
+    """
+    n, m = len(rows), len(scope)
+    n_groups = m
+    for i in range(m):
+        group[i] = i
+    x, y = np.empty(n), np.empty(n)
+    a, b = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    column = np.empty(n)
+    for i in range(m):
+        u = scope[i]
+        for r in range(n):
+            column[r] = data[rows[r], u]
+        order = np.argsort(column)  # missing values last
+        n_seen = n
+        while n_seen > 0 and np.isnan(column[order[n_seen - 1]]):
+            n_seen -= 1
+        if n_seen == 0 or column[order[n_seen - 1]] == column[order[0]]:
+            continue  # constant here: independent of everything
+        for j in range(m):
+            v = scope[j]
+            # each pair once; a mixed pair from its continuous side
+            if (n_categories[u] > 0) == (n_categories[v] > 0):
+                if j <= i:
+                    continue
+            elif n_categories[u] > 0:
+                continue
+            if _root_of(group, i) == _root_of(group, j):
+                continue
+            k = 0
+            for r in range(n_seen):
+                other = data[rows[order[r]], v]
+                if not np.isnan(other):
+                    x[k], y[k] = column[order[r]], other
+                    k += 1
+            if k < 5:
+                continue
+            if n_categories[v] == 0:
+                p = kendall(x[:k], y[:k])
+            else:
+                present_u, present_v = 1, 0
+                used = np.zeros(n_categories[v], dtype=np.bool_)
+                for r in range(k):
+                    b[r] = np.int64(y[r])
+                    if not used[b[r]]:
+                        used[b[r]] = True
+                        present_v += 1
+                if n_categories[u]:
+                    for r in range(k):
+                        a[r] = np.int64(x[r])
+                        if r > 0 and a[r] != a[r - 1]:
+                            present_u += 1
+                    if present_u < 2 or present_v < 2 or k <= 2 * present_u * present_v:
+                        continue
+                    p = chi_square(a[:k], b[:k], n_categories[u], n_categories[v])
+                else:
+                    if present_v < 2 or k <= 4 * present_v:
+                        continue
+                    p = kruskal(x[:k], b[:k], n_categories[v])
+            if p < threshold:
+                group[_root_of(group, j)] = _root_of(group, i)
+                n_groups -= 1
+                if n_groups == 1:
+                    return 1
+    return n_groups
+
+
+@kernel
+def _more(array, size):
+    out = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+@kernel
+def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale, min_sd, smoothing, low, high, allowed,
+          category_start, seed):  # fmt: skip
+    """Learn a circuit over the variables in `scope` from the given rows of `data` (a row may be given several times).
+
+    Parameters
+    ----------
+    data : float64 of shape (n_rows, n_variables)
+        Continuous values or codes; the class is a categorical variable among them.
+    after_product : bool
+        Begin with a sum node (True) or try a product node first.
+    low, high, allowed
+        Gaussians are cut to (low, high] and categories to the allowed ones, variable by variable.
+
+    Returns
+    -------
+    parent, is_sum, log_weight : one entry a node
+        The log weight is that of the edge from a sum node, 0 below a product node.
+    factor_start, factor_variable, factor_offset, parameters
+        The univariate densities of product node v are ``factor_start[v]`` up to ``factor_start[v + 1]``.
+    """
+    n_rows = len(rows)
+    rows = rows.copy()
+    spare = np.empty(n_rows, dtype=np.int64)
+    labels = np.empty(n_rows, dtype=np.int64)
+    group = np.empty(len(scope), dtype=np.int64)
+
+    parent, is_sum, log_weight = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.bool_), np.empty(16)
+    first_factor, n_factors_of = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.int64)
+    variable, offset = np.empty(32, dtype=np.int64), np.empty(32, dtype=np.int64)
+    parameters = np.empty(64)
+    n_nodes, n_factors, n_parameters = 0, 0, 0
+
+    scopes = np.empty(4 * len(scope) + 8, dtype=np.int64)  # the scopes of tasks, behind one another
+    scopes[: len(scope)] = scope
+    n_scopes = len(scope)
+    tasks = np.empty((64, 6), dtype=np.int64)  # first row, end, first of scope, end, parent, after a product node
+    weights = np.empty(64)
+    tasks[0] = np.array([0, n_rows, 0, len(scope), -1, 1 if after_product else 0])
+    weights[0] = 0.0
+    height = 1
+    while height > 0:
+        height -= 1
+        start, end, s_start, s_end = tasks[height, 0], tasks[height, 1], tasks[height, 2], tasks[height, 3]
+        above, was_product, weight = tasks[height, 4], tasks[height, 5], weights[height]
+        here, own = rows[start:end], scopes[s_start:s_end].copy()
+        node = n_nodes
+        n_nodes += 1
+        if n_nodes > len(parent):
+            parent, is_sum, log_weight = _more(parent, 0), _more(is_sum, 0), _more(log_weight, 0)
+            first_factor, n_factors_of = _more(first_factor, 0), _more(n_factors_of, 0)
+        parent[node], log_weight[node], is_sum[node] = above, weight, False
+        first_factor[node], n_factors_of[node] = n_factors, 0
+
+        n_groups = len(own)  # fully factorised, unless the rows or the variables are cut otherwise
+        cut_rows = False
+        if len(own) > 1:
+            if not was_product:
+                n_groups = dependent_groups(data, here, own, n_categories, threshold, group)
+            if was_product or n_groups == 1:
+                node_seed = mix(seed ^ INITIAL, np.uint64(node))
+                cut_rows = len(here) > 2 and two_means(data, here, own, n_categories, scale, node_seed, labels)
+                n_groups = len(own)
+        if cut_rows:
+            is_sum[node] = True
+            n_first, n_second = 0, 0
+            for i in range(len(here)):
+                if labels[i] == 0:
+                    here[n_first] = here[i]
+                    n_first += 1
+                else:
+                    spare[n_second] = here[i]
+                    n_second += 1
+            here[n_first:] = spare[:n_second]
+            if height + 2 > len(weights):
+                tasks, weights = _taller(tasks), _more(weights, 0)
+            for a, b in ((start, start + n_first), (start + n_first, end)):
+                tasks[height, 0], tasks[height, 1], tasks[height, 2], tasks[height, 3] = a, b, s_start, s_end
+                tasks[height, 4], tasks[height, 5] = node, 0
+                weights[height] = np.log((b - a) / (end - start))
+                height += 1
+            continue
+
+        if n_groups == len(own):
+            group[: len(own)] = np.arange(len(own))
+        for g in range(len(own)):
+            if _root_of(group, g) != g:
+                continue
+            size = 0
+            for i in range(len(own)):
+                size += _root_of(group, i) == g
+            if size == 1:  # a univariate density
+                v = own[g]
+                n_entries = n_categories[v] if n_categories[v] else 3
+                if n_factors + 1 > len(variable):
+                    variable, offset = _more(variable, 0), _more(offset, 0)
+                if n_parameters + n_entries > len(parameters):
+                    parameters = _more(parameters, n_parameters + n_entries)
+                variable[n_factors], offset[n_factors] = v, n_parameters
+                out = parameters[n_parameters : n_parameters + n_entries]
+                if n_categories[v]:
+                    o = category_start[v]
+                    fit_categorical(data, here, v, allowed[o : o + n_categories[v]], smoothing, out)
+                else:
+                    fit_gaussian(data, here, v, low[v], high[v], mean[v], scale[v], min_sd, out)
+                n_factors += 1
+                n_factors_of[node] += 1
+                n_parameters += n_entries
+                continue
+            if n_scopes + size > len(scopes):
+                scopes = _more(scopes, n_scopes + size)
+            first_of = n_scopes
+            for i in range(len(own)):
+                if _root_of(group, i) == g:
+                    scopes[n_scopes] = own[i]
+                    n_scopes += 1
+            if height + 1 > len(weights):
+                tasks, weights = _taller(tasks), _more(weights, 0)
+            tasks[height, 0], tasks[height, 1], tasks[height, 2], tasks[height, 3] = start, end, first_of, n_scopes
+            tasks[height, 4], tasks[height, 5] = node, 1
+            weights[height] = 0.0
+            height += 1
+    factor_start = np.empty(n_nodes + 1, dtype=np.int64)
+    factor_start[:n_nodes] = first_factor[:n_nodes]
+    factor_start[n_nodes] = n_factors
+    return (
+        parent[:n_nodes].copy(), is_sum[:n_nodes].copy(), log_weight[:n_nodes].copy(), factor_start,
+        variable[:n_factors].copy(), offset[:n_factors].copy(), parameters[:n_parameters].copy(),
+    )  # fmt: skip
+
+
+@kernel
+def _taller(tasks):
+    out = np.empty((2 * tasks.shape[0], tasks.shape[1]), dtype=tasks.dtype)
+    out[: tasks.shape[0]] = tasks
+    return out
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The features and, last, the class as variables of a circuit: values, moments and settings of the densities."""
+
+    data: np.ndarray  # float64 (n_rows, n_features + 1)
+    n_categories: np.ndarray  # int64 (n_features + 1,)
+    mean: np.ndarray
+    scale: np.ndarray
+    min_sd: float
+    smoothing: float
+    threshold: float
+
+    @classmethod
+    def of(cls, data: TrainingData, min_sd: float, smoothing: float, threshold: float) -> Variables:
+        mean, scale = feature_moments(data)
+        return cls(
+            np.column_stack([data.X, data.y]),
+            np.append(data.n_categories, data.n_classes),
+            np.append(mean, 0.0),
+            np.append(scale, 1.0),
+            min_sd,
+            smoothing,
+            threshold,
+        )
+
+    @property
+    def category_start(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(self.n_categories)[:-1]])
+
+    def anywhere(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The cell without bounds: low, high, allowed."""
+        n = len(self.n_categories)
+        return np.full(n, -np.inf), np.full(n, np.inf), np.ones(self.n_categories.sum(), dtype=np.bool_)
+
+    def learn(
+        self,
+        rows: np.ndarray,
+        scope: np.ndarray,
+        cell: tuple[np.ndarray, np.ndarray, np.ndarray],
+        seed: np.uint64,
+        after_product: bool,
+    ) -> tuple[np.ndarray, ...]:
+        """See `learn`."""
+        return learn(
+            self.data, rows, scope, self.n_categories, self.threshold, after_product, self.mean, self.scale,
+            self.min_sd, self.smoothing, *cell, self.category_start, seed,
+        )  # fmt: skip
+
+
+def learn_leaves(
+    forest: Forest,
+    data: TrainingData,
+    leaves: Leaves,
+    variables: Variables,
+    *,
+    min_rows: int,
+    truncate: bool,
+    rows_of_tree: RowsOfTree | None = None,
+    n_jobs: int | None = None,
+) -> Leaves:
+    """The same leaves, those with more than `min_rows` rows learned by LearnSPN over features and class."""
+    scope = np.arange(len(variables.n_categories))
+    anywhere = variables.anywhere()
+
+    def one(tree: int) -> list[tuple[int, tuple[np.ndarray, ...]]]:
+        first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        row_leaf, weights = rows_of_tree(tree) if rows_of_tree else leaves_of_training_rows(forest, data, tree)
+        drawn = np.repeat(np.arange(len(weights)), weights)
+        drawn = drawn[np.argsort(row_leaf[drawn], kind="stable")]
+        start = np.searchsorted(row_leaf[drawn], np.arange(first, last + 1))
+        if truncate:
+            low, high, allowed = cells(*forest.splits, data.n_categories, forest.tree_start[tree], last - first)
+        found = []
+        for leaf in np.flatnonzero(np.diff(start) > min_rows):
+            cell = anywhere
+            if truncate:
+                ours = np.ones(data.n_classes, dtype=np.bool_)
+                cell = (
+                    np.append(low[leaf], -np.inf),
+                    np.append(high[leaf], np.inf),
+                    np.concatenate([allowed[leaf], ours]),
+                )
+            seed = np.uint64(mix(forest.seeds[tree] + np.uint64(tree), np.uint64(leaf)))
+            circuit = variables.learn(drawn[start[leaf] : start[leaf + 1]], scope, cell, seed, True)
+            found.append((first + leaf, circuit))
+        return found
+
+    found = [pair for part in run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs) for pair in part]
+    of_leaf = np.full(forest.n_leaves, -1, dtype=np.int64)
+    of_leaf[[leaf for leaf, _ in found]] = np.arange(len(found))
+    return replace(leaves, circuits=join_circuits([circuit for _, circuit in found], of_leaf))
