@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CORES ?= all
 ARGS ?=
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --quiet host reason rules
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet host reason rules
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick

@@ -89,7 +89,7 @@ def test_a_server_that_fails_every_first_time(openml, settings, monkeypatch):
     [
         ("503", r"the server answered with status 503 \(tried 2 times\)", 2),
         ("badmd5", r"the file that came has a wrong checksum \(tried 2 times\)", 2),
-        ("drop", r"the connection failed \(.*\) \(tried 2 times\)", 2),
+        ("drop", r"the connection failed \(Connection broken: IncompleteRead[^']*\) \(tried 2 times\)", 2),
         ("page", r"the server answered with something that the client cannot read \(.*\) \(tried 2 times\)", 2),
         ("unknown", "the server does not know this id$", 1),
     ],
@@ -223,7 +223,7 @@ def test_url_in_full_and_member_of_a_zip(openml, settings):
         ("none", {"url": "there:t.zip"}, "'url.prefixes' has no 'there'"),
         ("none", {"member": "other"}, "the archive has no member 'other'"),
         ("503", {}, r"status 503 \(tried 2 times\)"),
-        ("drop", {}, r"the connection failed \(ChunkedEncodingError\) \(tried 2 times\)"),
+        ("drop", {}, r"the connection failed \(Connection broken: IncompleteRead.*\) \(tried 2 times\)"),
     ],
 )
 def test_faults_of_urls(openml, settings, fault, change, reason):

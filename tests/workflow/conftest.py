@@ -79,7 +79,7 @@ def project(root, tmp_path, openml, monkeypatch) -> Project:
     folder.mkdir()
     for name in ("Snakefile", "environment.yml"):
         shutil.copy(root / name, folder / name)
-    for name in ("config", "workflow", "src"):
+    for name in ("config", "profiles", "workflow", "src"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (folder / "own.csv").write_text(

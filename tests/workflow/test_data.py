@@ -36,6 +36,8 @@ def test_a_run_from_nothing_to_tables_then_offline(project, openml):
     }
 
     assert project.stale() == set()
+    os.utime(project.results / "raw" / "fruit.parquet")  # newer, but the same
+    assert project.stale() == set()
 
     # Another run takes the downloads that are here, and says the same in its own folder.
     before = project.files()
@@ -66,6 +68,7 @@ def test_what_makes_results_stale(project):
     everything = {"encode_dataset", "describe_datasets", "summarise_run", "all"}
     assert edited(source / "data" / "encode.py", "\nX = 1\n") == everything
     assert edited(source / "data" / "encode.py", "\n# a comment\n") == set()
+    assert edited(source / "data" / "fetch.py", "\nX = 1\n") == set()  # how to fetch, not what
     assert edited(source / "data" / "table.py", "\nX = 1\n") == {"fetch_dataset", *everything}
     assert edited(source / "data" / "details.py", "\nX = 1\n") == {"describe_datasets", "summarise_run", "all"}
     (source / "forest").mkdir(exist_ok=True)
@@ -73,6 +76,9 @@ def test_what_makes_results_stale(project):
     assert edited(source / "forest" / "other.py", "\nX = 1\n") == set()
     assert edited(project.folder / "environment.yml", "\n# a comment\n") == set()
 
+    project.config["fetch"]["timeout"] = 61
+    project.config["openml"]["server"] = "http://127.0.0.1:9/mirror"
+    assert project.stale() == set()
     project.catalogue["own"]["label"] = "Own"
     assert project.stale() == everything
     del project.catalogue["own"]["label"]
@@ -131,7 +137,7 @@ def test_killed_while_fetching_and_resumed(project, openml):
     assert not [name for name in project.files() if "fruit" in name and "logs" not in name]
     openml.fault = "none"
     project.run("--unlock")
-    project.succeed("--quiet", "all", "--rerun-incomplete")
+    project.succeed("--quiet", "all")
     assert Dataset.load(project.results / "data" / "fruit.npz").n_samples == 60
     assert not list(project.folder.glob("data/.incoming-*"))
     assert not list(project.folder.rglob("*.tmp"))

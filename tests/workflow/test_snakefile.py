@@ -44,7 +44,7 @@ def test_every_key_of_the_paper_has_a_comment(root):
 def test_the_smallest_run_works_without_a_network(project):
     """config/smoke.yaml as it is shipped."""
     out = project.succeed("--quiet", "all", configfile="config/smoke.yaml")
-    assert out == ""
+    assert [line for line in out.splitlines() if "profile" not in line] == []
     summary = (project.folder / "results" / "smoke" / "summary.txt").read_text()
     assert "wdbc 569" in " ".join(summary.split())
 

@@ -96,7 +96,13 @@ def own_files(wildcards):
 
 
 def sources_of(wildcards):
-    return [dict(source) for source in CATALOGUE[wildcards.dataset].sources]
+    """The sources of a dataset that the run allows."""
+    allowed = config["fetch"]["sources"]
+    return [
+        dict(source)
+        for source in CATALOGUE[wildcards.dataset].sources
+        if set(source) <= set(allowed)
+    ]
 
 
 def columns_of(wildcards):

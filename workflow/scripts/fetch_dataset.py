@@ -9,7 +9,7 @@ from joints.data.sources import Settings
 from joints.data.table import write_table
 from joints.files import write_json
 
-settings = Settings.read(snakemake.params.settings)
+settings = Settings.read(snakemake.config)
 table, record = fetch(snakemake.wildcards.dataset, snakemake.params.sources, snakemake.params.columns, settings)
 write_table(table, snakemake.output.table)
 write_json(snakemake.output.record, record)

@@ -17,7 +17,7 @@ import pandas as pd
 from joints.config import suggestion
 from joints.data import store
 from joints.data.sources import KINDS, Settings, Source, SourceError, SourceTimeout
-from joints.data.table import expand_names, recode
+from joints.data.table import arrange
 from joints.errors import JointsError
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ def fetch(
         source = KINDS[kind](spec, settings)
         try:
             frame, record = _obtain(source)
-            frame = _common_form(frame, spec)
+            frame = arrange(frame, spec)
             _require(frame, columns)
         except JointsError as error:
             reasons.append(f"{source.describe()}: {error}")
@@ -113,17 +113,6 @@ def _record(source: Source, frame: pd.DataFrame, facts: Mapping[str, Any]) -> di
         "rows": len(frame),
         "columns": len(frame.columns),
     }
-
-
-def _common_form(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The table with the names and values of the catalogue entry, which all its sources share."""
-    if "columns" in spec:
-        names = expand_names(spec["columns"])
-        if len(names) != len(frame.columns):
-            raise SourceError(f"it has {len(frame.columns)} columns, but the catalogue names {len(names)}", retry=False)
-        frame = frame.set_axis(names, axis=1)
-    _require(frame, spec.get("drop", ()))
-    return recode(frame.drop(columns=list(spec.get("drop", ()))), spec.get("values", {}))
 
 
 def _require(frame: pd.DataFrame, columns: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from joints.data.table import read_table, write_table
+from joints.data.table import FORMAT, read_table, write_table
 from joints.files import sha256, write_json
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,8 @@ TABLE, RECORD = "table.parquet", "source.json"
 
 def place(folder: Path, kind: str, identity: Mapping[str, Any]) -> Path:
     """Where the download with this identity is kept."""
-    key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    named = json.dumps({**identity, "format": FORMAT}, sort_keys=True)
+    key = hashlib.sha256(named.encode()).hexdigest()[:16]
     return folder / kind / key
 
 

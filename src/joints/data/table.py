@@ -19,6 +19,7 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.files import replacing
 
+FORMAT = 1  # raise it when `normalise` or `parse_text` give another table: kept downloads are then fetched anew
 MISSING = ("?", "")  # what stands for a missing cell unless a source says otherwise
 OTHERWISE = "*"  # in a mapping of values: every value that is not named
 
@@ -68,6 +69,20 @@ def recode(frame: pd.DataFrame, values: Mapping[str, Mapping[Any, Any]]) -> pd.D
         new = [texts.get(text, texts.get(OTHERWISE, text)) for text in old]
         frame[name] = _normalise_column(_spread(codes, new), (), name)
     return frame
+
+
+def arrange(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The table in the form that all sources of a dataset share: names, columns and values as `spec` says."""
+    if "columns" in spec:
+        names = expand_names(spec["columns"])
+        if len(names) != len(frame.columns):
+            raise JointsError(f"it has {len(frame.columns)} columns, but the catalogue names {len(names)}")
+        frame = frame.set_axis(names, axis=1)
+    drop = list(spec.get("drop", ()))
+    for name in drop:
+        if name not in frame.columns:
+            raise JointsError(f"it has no column {name!r} to drop")
+    return recode(frame.drop(columns=drop), spec.get("values", {}))
 
 
 def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -94,3 +95,12 @@ class Source(ABC):
     def layout(self) -> dict[str, Any]:
         """How the catalogue says to read the file; with another layout the same file is another table."""
         return {key: self.spec[key] for key in ("separator", "header", "missing") if key in self.spec}
+
+
+def innermost(error: BaseException) -> str:
+    """What is at the bottom of an exception of requests, which wraps several others, in one line."""
+    reason: Any = error
+    while isinstance(inner := getattr(reason, "reason", None) or (reason.args or [None])[0], BaseException):
+        reason = inner
+    text = reason.args[0] if reason.args and isinstance(reason.args[0], str) else str(reason)
+    return re.sub(r"^<.*?>:? ?", "", " ".join(text.split())) or type(reason).__name__

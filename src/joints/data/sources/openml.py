@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from joints.data import child
-from joints.data.sources.base import Source, SourceError
+from joints.data.sources.base import Source, SourceError, innermost
 from joints.data.table import normalise, read_table, write_table
 
 
@@ -58,7 +58,7 @@ def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, A
     except OpenMLHashException as error:
         raise SourceError("the file that came has a wrong checksum") from error
     except RequestException as error:
-        raise SourceError(f"the connection failed ({_root(error)})") from error
+        raise SourceError(f"the connection failed ({innermost(error)})") from error
     except Exception as error:  # a cut or foreign answer makes the client fail in many ways
         status = re.search(r"[Ss]tatus code: (\d+)", str(error))
         what = f"status {status[1]}" if status else f"something that the client cannot read ({error!r})"
@@ -68,13 +68,3 @@ def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, A
 
 
 _FINAL = {111: "the server does not know this id", 112: "the dataset is private"}
-
-
-def _root(error: BaseException) -> str:
-    """The innermost cause of an exception of requests, which wraps several."""
-    reason: Any = error
-    while getattr(reason, "reason", None) or (reason.args and isinstance(reason.args[0], BaseException)):
-        reason = getattr(reason, "reason", None) or reason.args[0]
-        if not isinstance(reason, BaseException):
-            break
-    return re.sub(r"^<.*?>:? ?", "", " ".join(str(reason).split()))

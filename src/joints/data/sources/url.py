@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from joints.data import child
-from joints.data.sources.base import Source, SourceError
+from joints.data.sources.base import Source, SourceError, innermost
 from joints.data.table import decode_text
 
 
@@ -58,7 +58,7 @@ def download(address: str, path: str) -> None:
                 for block in response.iter_content(1 << 16):
                     handle.write(block)
     except requests.exceptions.RequestException as error:
-        raise SourceError(f"the connection failed ({type(error).__name__})") from error
+        raise SourceError(f"the connection failed ({innermost(error)})") from error
 
 
 def read_member(archive: bytes, member: str) -> bytes:
