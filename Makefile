@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CORES ?= all
 ARGS ?=
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet host reason rules
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick
 .PHONY: quick paper test lint bench environment help
