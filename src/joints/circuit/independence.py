@@ -10,6 +10,8 @@ from __future__ import annotations
 from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 from joints.compiled import kernel
 
@@ -88,6 +90,29 @@ def _tie_sums(ordered, n):
 
 
 @kernel
+def _kendall_p(n, difference, discordant, x_ties, y_ties):
+    """Two-sided p-value from concordant minus discordant pairs, discordant pairs, and both variables' tie sums."""
+    x_pairs, x_triples, x_spread = x_ties
+    y_pairs, y_triples, y_spread = y_ties
+    total = n * (n - 1) / 2.0
+    if x_pairs == total or y_pairs == total:
+        return np.nan
+    if x_pairs == 0.0 and y_pairs == 0.0:
+        fewer = min(discordant, total - discordant)
+        if n <= EXACT_ROWS:
+            return 1.0 if 2.0 * fewer == total else min(1.0, 2.0 * KENDALL_TAILS[n, int(fewer)])
+        if fewer <= 1.0:
+            return 2.0 * exp((log(n) if fewer == 1.0 else 0.0) - lgamma(n + 1.0))
+    m = n * (n - 1.0)
+    variance = (
+        (m * (2.0 * n + 5.0) - x_spread - y_spread) / 18.0
+        + 2.0 * x_pairs * y_pairs / m
+        + (x_triples * y_triples / (9.0 * m * (n - 2.0)) if n > 2 else 0.0)
+    )
+    return erfc(abs(difference) / sqrt(variance) / sqrt(2.0))
+
+
+@kernel
 def kendall(x, y):
     """Two-sided p-value of Kendall's tau-b; NaN where a variable is constant.
 
@@ -105,26 +130,56 @@ def kendall(x, y):
                 y[start:i].sort()
                 both += _tie_sums(y[start:i], i - start)[0]
             start = i
-    x_pairs, x_triples, x_spread = _tie_sums(x, n)
+    x_ties = _tie_sums(x, n)
     discordant, ordered = _inversions(y, spare, n)
-    y_pairs, y_triples, y_spread = _tie_sums(ordered, n)
+    y_ties = _tie_sums(ordered, n)
     total = n * (n - 1) / 2.0
-    if x_pairs == total or y_pairs == total:
-        return np.nan
-    if x_pairs == 0.0 and y_pairs == 0.0:
-        fewer = min(float(discordant), total - discordant)
-        if n <= EXACT_ROWS:
-            return 1.0 if 2.0 * fewer == total else min(1.0, 2.0 * KENDALL_TAILS[n, int(fewer)])
-        if fewer <= 1.0:
-            return 2.0 * exp((log(n) if fewer == 1.0 else 0.0) - lgamma(n + 1.0))
-    concordant_minus_discordant = total - x_pairs - y_pairs + both - 2.0 * discordant
-    m = n * (n - 1.0)
-    variance = (
-        (m * (2.0 * n + 5.0) - x_spread - y_spread) / 18.0
-        + 2.0 * x_pairs * y_pairs / m
-        + (x_triples * y_triples / (9.0 * m * (n - 2.0)) if n > 2 else 0.0)
-    )
-    return erfc(abs(concordant_minus_discordant) / sqrt(variance) / sqrt(2.0))
+    difference = total - x_ties[0] - y_ties[0] + both - 2.0 * discordant
+    return _kendall_p(n, difference, float(discordant), x_ties, y_ties)
+
+
+@intrinsic
+def ones(typingctx, word):
+    """Number of one bits of a uint64."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@kernel
+def order_bits(column, n, above, below):
+    """For each of n values the bit sets of those above and of those below it (n rows); returns the tie sums."""
+    n_words = (n + 63) // 64
+    pairs, triples, spread = 0.0, 0.0, 0.0
+    for i in range(n):
+        x = column[i]
+        n_equal = n
+        for w in range(n_words):
+            more, less = np.uint64(0), np.uint64(0)
+            for j in range(64 * w, min(64 * w + 64, n)):
+                more |= np.uint64(column[j] > x) << np.uint64(j & 63)
+                less |= np.uint64(column[j] < x) << np.uint64(j & 63)
+            above[i, w], below[i, w] = more, less
+            n_equal -= np.int64(ones(more)) + np.int64(ones(less))
+        t = float(n_equal)
+        pairs += (t - 1.0) / 2.0
+        triples += (t - 1.0) * (t - 2.0)
+        spread += (t - 1.0) * (2.0 * t + 5.0)
+    return pairs, triples, spread
+
+
+@kernel
+def kendall_of_bits(n, x_above, x_ties, y_above, y_below, y_ties):
+    """`kendall` of two variables without missing values, from their `order_bits`: all pairs, 64 at a time."""
+    n_words = (n + 63) // 64
+    concordant, discordant = 0, 0
+    for i in range(n):
+        for w in range(n_words):
+            concordant += np.int64(ones(x_above[i, w] & y_above[i, w]))
+            discordant += np.int64(ones(x_above[i, w] & y_below[i, w]))
+    return _kendall_p(n, float(concordant - discordant), float(discordant), x_ties, y_ties)
 
 
 @kernel

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from joints.circuit.independence import chi_square, kendall, kruskal
+from joints.circuit.independence import chi_square, kendall, kendall_of_bits, kruskal, order_bits
 from joints.circuit.leaves import (
     Leaves,
     RowsOfTree,
@@ -19,14 +19,16 @@ from joints.circuit.leaves import (
     feature_moments,
     fit_categorical,
     fit_gaussian,
+    offsets,
 )
 from joints.circuit.nodes import join_circuits
 from joints.compiled import kernel
-from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
+from joints.forest.arrays import Forest, TrainingData, join_trees, leaves_of_training_rows
 from joints.random import below, mix
 from joints.threads import run
 
 MOST_ROUNDS = 100  # of 2-means
+FEW_ROWS = 1024  # up to here Kendall's tau counts all pairs by bits, beyond it sorts
 INITIAL, RETRY = np.uint64(5) << np.uint64(40), 3
 
 
@@ -120,19 +122,39 @@ def dependent_groups(data, rows, scope, n_categories, threshold, group):
     n_groups = m
     for i in range(m):
         group[i] = i
+    if n < 5:
+        return n_groups
     x, y = np.empty(n), np.empty(n)
     a, b = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    column = np.empty(n)
+    columns = np.empty((m, n))
+    constant, incomplete = np.ones(m, dtype=np.bool_), np.zeros(m, dtype=np.bool_)
+    for i in range(m):
+        first = np.nan
+        for r in range(n):
+            columns[i, r] = data[rows[r], scope[i]]
+            if np.isnan(columns[i, r]):
+                incomplete[i] = True
+            elif np.isnan(first):
+                first = columns[i, r]
+            elif columns[i, r] != first:
+                constant[i] = False
+    # all pairs of rows as bits, for the complete continuous variables
+    n_bits = m if n <= FEW_ROWS else 0
+    above = np.empty((n_bits, n, (n + 63) // 64), dtype=np.uint64)
+    below_bits = np.empty((n_bits, n, (n + 63) // 64), dtype=np.uint64)
+    ties = [(0.0, 0.0, 0.0)] * m
+    has_bits = np.zeros(m, dtype=np.bool_)
+    for i in range(n_bits):
+        if n_categories[scope[i]] == 0 and not constant[i] and not incomplete[i]:
+            ties[i] = order_bits(columns[i], n, above[i], below_bits[i])
+            has_bits[i] = True
     for i in range(m):
         u = scope[i]
-        for r in range(n):
-            column[r] = data[rows[r], u]
-        order = np.argsort(column)  # missing values last
-        n_seen = n
-        while n_seen > 0 and np.isnan(column[order[n_seen - 1]]):
-            n_seen -= 1
-        if n_seen == 0 or column[order[n_seen - 1]] == column[order[0]]:
-            continue  # constant here: independent of everything
+        if constant[i]:
+            continue  # independent of everything
+        column = columns[i]
+        order = np.empty(0, dtype=np.int64)
+        n_seen = 0
         for j in range(m):
             v = scope[j]
             # each pair once; a mixed pair from its continuous side
@@ -141,11 +163,24 @@ def dependent_groups(data, rows, scope, n_categories, threshold, group):
                     continue
             elif n_categories[u] > 0:
                 continue
-            if _root_of(group, i) == _root_of(group, j):
+            if constant[j] or _root_of(group, i) == _root_of(group, j):
                 continue
+            if has_bits[i] and has_bits[j]:
+                p = kendall_of_bits(n, above[i], ties[i], above[j], below_bits[j], ties[j])
+                if p < threshold:
+                    group[_root_of(group, j)] = _root_of(group, i)
+                    n_groups -= 1
+                    if n_groups == 1:
+                        return 1
+                continue
+            if len(order) == 0:
+                order = np.argsort(column)  # missing values last
+                n_seen = n
+                while np.isnan(column[order[n_seen - 1]]):
+                    n_seen -= 1
             k = 0
             for r in range(n_seen):
-                other = data[rows[order[r]], v]
+                other = columns[j, order[r]]
                 if not np.isnan(other):
                     x[k], y[k] = column[order[r]], other
                     k += 1
@@ -417,3 +452,45 @@ def learn_leaves(
     of_leaf = np.full(forest.n_leaves, -1, dtype=np.int64)
     of_leaf[[leaf for leaf, _ in found]] = np.arange(len(found))
     return replace(leaves, circuits=join_circuits([circuit for _, circuit in found], of_leaf))
+
+
+def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uint64) -> tuple[Forest, Leaves]:
+    """A circuit whose root is a sum over the classes, with a circuit over the features below each.
+
+    In the terms of a forest it is one tree of a single leaf, and that leaf is the circuit.
+    """
+    n_features = data.X.shape[1]
+    counts = np.bincount(data.y, minlength=data.n_classes).astype(np.float64)
+    scope = np.arange(n_features)
+    below = [
+        variables.learn(
+            np.flatnonzero(data.y == k), scope, variables.anywhere(), np.uint64(mix(seed, np.uint64(k))), False
+        )
+        for k in range(data.n_classes)
+    ]
+    root = (
+        np.array([-1]), np.array([True]), np.array([0.0]), np.zeros(2, dtype=np.int64),
+        np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0),
+    )  # fmt: skip
+    parts: list[tuple[np.ndarray, ...]] = [root]
+    n_nodes = 1
+    for k, circuit in enumerate(below):
+        indicator = np.where(np.arange(data.n_classes) == k, 0.0, -np.inf)
+        log_weight = np.array([np.log(counts[k] / counts.sum())])
+        parts.append((
+            np.array([0]), np.array([False]), log_weight, np.array([0, 1]), np.array([n_features]), np.array([0]),
+            indicator,
+        ))  # fmt: skip
+        parent = np.where(circuit[0] < 0, n_nodes, circuit[0] + n_nodes + 1)
+        parts.append((parent, *circuit[1:]))
+        n_nodes += 1 + len(parent)
+    circuits = join_circuits(parts, np.zeros(1, dtype=np.int64), one=True)
+    nothing = np.empty(0, dtype=np.int64)
+    leaf = (
+        np.array([-1], dtype=np.int32), np.array([np.nan]), np.array([-1], dtype=np.int32),
+        np.array([-1], dtype=np.int64), nothing.astype(np.bool_), counts[None],
+    )  # fmt: skip
+    forest = join_trees([leaf], np.array([seed], dtype=np.uint64))
+    offset, width = offsets(data.n_categories)
+    unused = np.zeros((1, width))
+    return forest, Leaves(offset, unused, np.zeros(1), counts[None] / counts.sum(), circuits)

@@ -71,8 +71,11 @@ def no_circuits(n_leaves: int) -> Circuits:
     )  # fmt: skip
 
 
-def join_circuits(parts: list[tuple[np.ndarray, ...]], of_leaf: np.ndarray) -> Circuits:
-    """Put learned circuits (as `joints.circuit.learnspn.learn` returns them) behind one another."""
+def join_circuits(parts: list[tuple[np.ndarray, ...]], of_leaf: np.ndarray, one: bool = False) -> Circuits:
+    """Put circuits (as `joints.circuit.learnspn.learn` returns them) behind one another.
+
+    With `one` they are parts of one circuit, and their parents are numbered already.
+    """
     if not parts:
         return no_circuits(len(of_leaf))
     parent, is_sum, log_weight, factor_start, variable, offset, parameters = zip(*parts, strict=True)
@@ -82,10 +85,12 @@ def join_circuits(parts: list[tuple[np.ndarray, ...]], of_leaf: np.ndarray) -> C
     first_factor = np.concatenate([[0], np.cumsum(n_factors)])
     first_parameter = np.concatenate([[0], np.cumsum([len(part) for part in parameters])])
     all_parents = np.concatenate(parent)
+    if not one:
+        all_parents = np.where(all_parents >= 0, all_parents + np.repeat(node_start[:-1], n_nodes), -1)
     return Circuits(
         of_leaf=of_leaf,
-        node_start=node_start,
-        parent=np.where(all_parents >= 0, all_parents + np.repeat(node_start[:-1], n_nodes), -1),
+        node_start=node_start[[0, -1]] if one else node_start,
+        parent=all_parents,
         is_sum=np.concatenate(is_sum),
         log_weight=np.concatenate(log_weight),
         factor_start=np.concatenate(
@@ -110,9 +115,7 @@ def evaluate_circuit(
     """
     for v in range(last - first):
         touched[v], with_target[v] = False, False
-        for k in range(n_targets):
-            value[v, k] = 0.0
-            top[v, k] = -np.inf
+        value[v, 0], top[v, 0] = 0.0, -np.inf
     for node in range(last - 1, first - 1, -1):
         v = node - first
         if is_sum[node]:
@@ -145,8 +148,12 @@ def evaluate_circuit(
             continue
         p = parent[node] - first
         touched[p] = True
-        with_target[p] |= with_target[v]
         n_values = n_targets if with_target[v] else 1
+        if with_target[v] and not with_target[p]:
+            with_target[p] = True
+            if is_sum[parent[node]]:
+                for k in range(n_targets):
+                    value[p, k], top[p, k] = 0.0, -np.inf
         if not is_sum[parent[node]]:
             # a product has one child above the target: that one's values wait in `top`, the others' are added up
             if with_target[v]:

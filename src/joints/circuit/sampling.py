@@ -77,7 +77,8 @@ def _draw_factorised(
             out[where, f] = _draw_categories(np.exp(entries), random)
         else:
             sd = np.sqrt(-0.5 / entries[:, 1])
-            out[where, f] = truncated_normal(entries[:, 0], sd, *bounds[:, missing, f], random)
+            low, high = bounds[:, missing, f]
+            out[where, f] = truncated_normal(entries[:, 0], sd, low, high, random)
 
 
 def _draw_circuit(
