@@ -174,7 +174,7 @@ def order_bits(column, n, above, below):
 def kendall_of_bits(n, x_above, x_ties, y_above, y_below, y_ties):
     """`kendall` of two variables without missing values, from their `order_bits`: all pairs, 64 at a time."""
     n_words = (n + 63) // 64
-    concordant, discordant = 0, 0
+    concordant, discordant = np.int64(0), np.int64(0)
     for i in range(n):
         for w in range(n_words):
             concordant += np.int64(ones(x_above[i, w] & y_above[i, w]))

@@ -1,0 +1,86 @@
+"""The independence tests have SciPy's p-values."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from joints.circuit.independence import (
+    EXACT_ROWS,
+    chi2_tail,
+    chi_square,
+    kendall,
+    kendall_of_bits,
+    kruskal,
+    order_bits,
+)
+
+
+def by_bits(x, y):
+    n = len(x)
+    above_x, below_x, above_y, below_y = (np.empty((n, (n + 63) // 64), dtype=np.uint64) for _ in range(4))
+    ties_x, ties_y = order_bits(x, n, above_x, below_x), order_bits(y, n, above_y, below_y)
+    return kendall_of_bits(n, above_x, ties_x, above_y, below_y, ties_y)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 150), st.sampled_from([None, 0, 1]), st.sampled_from([0, 0.4, 3, -2]))
+@settings(max_examples=200)
+def test_kendall(seed, n, decimals, slope):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = slope * x + rng.normal(size=n)
+    if decimals is not None:
+        x, y = np.round(x, decimals), np.round(y, decimals)
+    expected = stats.kendalltau(x, y).pvalue
+    order = np.argsort(x, kind="stable")
+    np.testing.assert_allclose(kendall(x[order], y[order]), expected, rtol=0, atol=1e-12, equal_nan=True)
+    np.testing.assert_allclose(by_bits(x, y), expected, rtol=0, atol=1e-12, equal_nan=True)
+
+
+def test_kendall_of_nearly_perfect_orders():
+    for n in (5, EXACT_ROWS, EXACT_ROWS + 1, 60):
+        x = np.arange(float(n))
+        one_swap = x.copy()
+        one_swap[:2] = 1.0, 0.0
+        for y in (x, -x, one_swap):
+            assert kendall(x, y) == pytest.approx(stats.kendalltau(x, y).pvalue, rel=1e-9)
+            assert by_bits(x, y) == pytest.approx(stats.kendalltau(x, y).pvalue, rel=1e-9)
+
+
+def test_kendall_of_a_constant():
+    x = np.arange(10.0)
+    assert np.isnan(kendall(x, np.ones(10)))
+    assert np.isnan(by_bits(x, np.ones(10)))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 120), st.integers(2, 5), st.booleans())
+@settings(max_examples=150)
+def test_kruskal(seed, n, k, ties):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, k, n)
+    x = rng.normal(size=n) + rng.choice([0.0, 1.0]) * codes
+    x = np.sort(np.round(x) if ties else x)
+    groups = [x[codes == c] for c in range(k) if (codes == c).any()]
+    if len(groups) < 2 or x[0] == x[-1]:
+        assert np.isnan(kruskal(x, codes, k))
+        return
+    assert kruskal(x, codes, k) == pytest.approx(stats.kruskal(*groups).pvalue, abs=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 120), st.integers(2, 6), st.integers(2, 4))
+@settings(max_examples=150)
+def test_chi_square(seed, n, n_a, n_b):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, n_a, n)
+    b = np.where(rng.random(n) < rng.random(), a % n_b, rng.integers(0, n_b, n))
+    table = np.zeros((n_a, n_b))
+    np.add.at(table, (a, b), 1)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    assert chi_square(a, b, n_a, n_b) == pytest.approx(stats.chi2_contingency(table).pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize("dof", [1, 2, 3, 7, 30, 101])
+def test_tail_of_chi_square(dof):
+    x = np.array([0.0, 1e-9, 0.1, 1.0, dof, 3.0 * dof, 200.0])
+    np.testing.assert_allclose([chi2_tail(v, dof) for v in x], stats.chi2.sf(x, dof), rtol=1e-10, atol=1e-300)
