@@ -1,0 +1,94 @@
+"""LearnSPN leaves and the LearnSPN baseline: time to convert a forest and to answer, and how both grow.
+
+    python benchmarks/learnspn.py [--jobs N]
+
+The targets are seconds after compilation; the exit code tells whether they were met.  The peer of a conversion is the
+time to grow the forest in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import numpy as np
+from tables import Fold
+
+from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+
+
+def seconds(function) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def grown(
+    fold: Fold, jobs: int, rows: int | None = None, features: int | None = None
+) -> tuple[ForestClassifier, float]:
+    X, y = fold.train[:rows, :features], fold.y_train[:rows]
+    domains = {j: k for j, k in fold.domains.items() if j < X.shape[1]}
+    forest = ForestClassifier(random_state=0, n_jobs=jobs, categorical_features=domains)
+    forest.fit(X, y)
+    return forest, seconds(lambda: forest.fit(X, y))
+
+
+def convert(forest: ForestClassifier) -> GenerativeForestClassifier:
+    return GenerativeForestClassifier.from_forest(forest, leaves="lspn")
+
+
+def line(what: str, value: float, target: float = np.inf) -> bool:
+    met = value <= target
+    print(
+        f"  {what:52s} {value:8.3f}" + (f", target {target}" if target < np.inf else "") + ("" if met else "   MISSED")
+    )
+    return met
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=2)
+    jobs = parser.parse_args().jobs
+    small, large, wide = Fold("breast"), Fold("electricity"), Fold("texture")
+    forest, _ = grown(small, jobs)
+    convert(forest).answer(small.with_holes(0.3))  # compiles
+
+    print(f"wdbc {small.train.shape} ({small.source})")
+    met = line("seconds to turn the forest into GeF(LSPN)", seconds(lambda: convert(forest)), 2.0)
+    model = convert(forest)
+    met &= line(
+        "seconds to answer the test fold at 30 % missing", seconds(lambda: model.answer(small.with_holes(0.3))), 1.0
+    )
+
+    print(f"electricity {large.train.shape} ({large.source})")
+    forest, grow = grown(large, jobs)
+    met &= line("conversion, as a multiple of growing the forest", seconds(lambda: convert(forest)) / grow, 10.0)
+    model = convert(forest)
+    for rate in (0.3, 0.9):
+        line(
+            f"seconds to answer at {rate:.0%} missing", seconds(lambda rate=rate: model.answer(large.with_holes(rate)))
+        )
+
+    print("how it grows, on texture: seconds to convert and to answer 200 rows at 30 % missing")
+    for rows, features in ((1100, 40), (2200, 40), (4400, 40), (4400, 20), (4400, 10)):
+        forest, grow = grown(wide, jobs, rows, features)
+        convert_seconds = seconds(lambda forest=forest: convert(forest))
+        model = convert(forest)
+        holes = wide.with_holes(0.3)[:200, :features]
+        answer_seconds = seconds(lambda model=model, holes=holes: model.answer(holes))
+        nodes = len(model.leaves_.circuits.parent)
+        print(f"  {rows:5d} rows, {features:2d} features: {convert_seconds:7.2f} and {answer_seconds:5.2f}; "
+              f"growing {grow:5.2f}, {nodes} circuit nodes")  # fmt: skip
+
+    print("the baseline, class-selective LearnSPN: seconds to fit and to answer at 30 % missing")
+    for fold in (small, wide, large):
+        baseline = LearnSPNClassifier(random_state=0, n_jobs=jobs, categorical_features=fold.domains)
+        fit = seconds(lambda fold=fold, baseline=baseline: baseline.fit(fold.train, fold.y_train))
+        ask = seconds(lambda fold=fold, baseline=baseline: baseline.predict_proba(fold.with_holes(0.3)))
+        print(f"  {fold.name:12s} {fit:7.2f} and {ask:6.2f}")
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()
