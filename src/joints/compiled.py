@@ -1,23 +1,40 @@
 """How the package's numerical kernels are compiled: by numba, kept on disk, without Python's global lock.
 
-The first call after an installation compiles, which takes a while; it says so, once.
+The first call after an installation compiles, which takes a while; it says so, once.  What is kept on disk belongs to
+the text of all kernels: numba itself would miss an edit of a kernel that another module's kernels call.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 from numba import njit
 from numba.core import event
 
 
+def _digest_of_kernels() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        text = path.read_bytes()
+        if b"@kernel" in text:
+            digest.update(text)
+    return digest.hexdigest()
+
+
+STAMP = _digest_of_kernels()
+
+
 def kernel(function: Callable | None = None, **options: Any) -> Any:
     """``@kernel`` or ``@kernel(option=...)``: compile a function as the package does, with numba's further options."""
-    compiler = partial(njit, cache=True, nogil=True, **options)
-    return compiler if function is None else compiler(function)
+    if function is None:
+        return lambda function: kernel(function, **options)
+    dispatcher = njit(cache=True, nogil=True, **options)(function)
+    dispatcher._cache._cache_file._source_stamp = STAMP
+    return dispatcher
 
 
 class _Notice(event.Listener):

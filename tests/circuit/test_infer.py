@@ -9,7 +9,7 @@ from scipy import integrate
 from scipy.special import logsumexp
 
 from joints import ForestClassifier, GenerativeForestClassifier
-from joints.circuit.infer import _exponentials
+from joints.circuit.nodes import exponentials
 
 
 def fitted(seed=0, n=150, missing=0.0, n_trees=4, **table):
@@ -145,7 +145,7 @@ def test_threads_and_neighbours_do_not_matter():
 def test_exponential():
     z = np.concatenate([-np.logspace(-12, np.log10(690), 500), [0.0, -1e-300, -745.0, -1e4]])
     logs, out = z.copy(), np.empty_like(z)
-    _exponentials(logs, len(z), 0.0, out, out.view(np.int64))
+    exponentials(logs, len(z), 0.0, out, out.view(np.int64))
     np.testing.assert_allclose(out[:-2], np.exp(z[:-2]), rtol=1e-14)
     assert (out[-2:] < 1e-300).all()
 

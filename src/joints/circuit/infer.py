@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from joints.circuit.leaves import Leaves
-from joints.circuit.nodes import evaluate_circuit
+from joints.circuit.nodes import evaluate_circuit, evaluate_quickly, exponentials
 from joints.compiled import kernel
 from joints.forest.arrays import Forest
 from joints.forest.reach import TREES_PER_BLOCK, bit_table, different_rows, reach_leaves, walk_to_leaves
@@ -70,38 +70,6 @@ def _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offse
                 logs[i] += c[v] + h[v] * d * d
 
 
-@kernel
-def _exponentials(logs, n, largest, out, bits):
-    """exp(logs - largest) for the first n entries; `bits` is `out` seen as int64.
-
-    Written out so that it runs several entries at a time: exp(z) = 2^k exp(r) with |r| <= ln(2) / 2, the Taylor
-    polynomial of degree 11 for exp(r) (relative error below 1e-14), and 2^k put together from its bits.
-    """
-    shift = 6755399441055744.0  # 1.5 * 2^52: adding it leaves round(z / ln 2) in the lowest bits
-    for i in range(n):
-        z = max(logs[i] - largest, -700.0)
-        k = z * 1.4426950408889634 + shift
-        out[i] = k
-        k -= shift
-        r = (z - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
-        p = 1.0 / 39916800.0
-        p = p * r + 1.0 / 3628800.0
-        p = p * r + 1.0 / 362880.0
-        p = p * r + 1.0 / 40320.0
-        p = p * r + 1.0 / 5040.0
-        p = p * r + 1.0 / 720.0
-        p = p * r + 1.0 / 120.0
-        p = p * r + 1.0 / 24.0
-        p = p * r + 1.0 / 6.0
-        p = p * r + 0.5
-        p = p * r + 1.0
-        logs[i] = p * r + 1.0
-    for i in range(n):
-        bits[i] = (bits[i] + 1023) << 52
-    for i in range(n):
-        out[i] *= logs[i]
-
-
 @kernel(fastmath={"reassoc"})
 def _weighted_sum(column, reached, weights, n):
     s = 0.0
@@ -123,8 +91,8 @@ def _answer_trees(
     X, complete, n_incomplete, first_tree, last_tree,
     tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
     offset, parameters, log_weight, target, counts,
-    of_leaf, node_start, parent, is_sum, edge_log_weight, factor_start, factor_variable, factor_offset, factors,
-    most_nodes, target_variable, given_class,
+    of_leaf, node_start, parent, is_sum, edge_log_weight, variable_start, factor_node, factor_offset, factors,
+    edge_weight, most_nodes, target_variable, given_class,
     average, friedman, joint, joint_log,
 ):  # fmt: skip
     """Add the trees `first_tree` up to `last_tree` to the sums; `joint` is scaled by exp(`joint_log`) row by row.
@@ -140,7 +108,8 @@ def _answer_trees(
     with_class = np.empty(n_features + 1)
     with_class[n_features] = np.nan if given_class < 0 else given_class
     top, value = np.empty((most_nodes, n_targets)), np.empty((most_nodes, n_targets))
-    touched, with_target = np.empty(most_nodes, dtype=np.bool_), np.empty(most_nodes, dtype=np.bool_)
+    node_values = np.empty((2, most_nodes))
+    with_target = np.empty(most_nodes, dtype=np.bool_)
     for tree in range(first_tree, last_tree):
         first, last = tree_start[tree], tree_start[tree + 1]
         first_leaf, last_leaf = leaf_start[tree], leaf_start[tree + 1]
@@ -183,10 +152,22 @@ def _answer_trees(
                     c = of_tree_leaf[reached[j]]
                     if c < 0:
                         continue
+                    first_node, last_node = node_start[c], node_start[c + 1]
+                    likely = evaluate_quickly(
+                        with_class, target_variable, n_targets, first_node, last_node, parent, is_sum, edge_weight,
+                        variable_start[c], factor_node, factor_offset, factors, n_categories,
+                        value, node_values, with_target,
+                    )  # fmt: skip
+                    if likely:
+                        largest = value[0].max()
+                        logs[j] = np.log(largest)
+                        for k in range(n_targets):
+                            given_leaf[j, k] = value[0, k] / largest
+                        continue
                     evaluate_circuit(
-                        with_class, target_variable, n_targets, node_start[c], node_start[c + 1], parent, is_sum,
-                        edge_log_weight, factor_start, factor_variable, factor_offset, factors, n_categories,
-                        top, value, touched, with_target,
+                        with_class, target_variable, n_targets, first_node, last_node, parent, is_sum,
+                        edge_log_weight, variable_start[c], factor_node, factor_offset, factors, n_categories,
+                        top, value, with_target,
                     )  # fmt: skip
                     logs[j] = value[0].max()
                     for k in range(n_targets):
@@ -204,7 +185,7 @@ def _answer_trees(
                     friedman[i, k] += sums[k] / friedman_total
             if largest == -np.inf:
                 continue
-            _exponentials(logs, n, largest, densities, density_bits)
+            exponentials(logs, n, largest, densities, density_bits)
             for k in range(n_targets):
                 sums[k] = _weighted_sum(tree_target[k], reached, densities, n)
             if has_circuits:
@@ -259,8 +240,8 @@ def answer(
         _answer_trees(
             rows.X, rows.complete, rows.n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
             with_class, leaves.offset, leaves.parameters, leaves.log_weight, distribution, counts,
-            *circuits.arrays, circuits.most_nodes, n_features if target is None else target,
-            -1 if given_class is None else given_class, *sums,
+            *circuits.arrays, np.exp(circuits.log_weight), circuits.most_nodes,
+            n_features if target is None else target, -1 if given_class is None else given_class, *sums,
         )  # fmt: skip
         return sums
 
@@ -279,14 +260,14 @@ def answer(
 def leaf_log_densities_of_row(
     x, tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
     offset, parameters, log_weight,
-    of_leaf, node_start, parent, is_sum, edge_log_weight, factor_start, factor_variable, factor_offset, factors,
+    of_leaf, node_start, parent, is_sum, edge_log_weight, variable_start, factor_node, factor_offset, factors,
     most_nodes, out,
 ):  # fmt: skip
     """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached."""
     observed = np.flatnonzero(~np.isnan(x))
     with_class = np.append(x, np.nan)
     top, value = np.empty((most_nodes, 1)), np.empty((most_nodes, 1))
-    touched, with_target = np.empty(most_nodes, dtype=np.bool_), np.empty(most_nodes, dtype=np.bool_)
+    with_target = np.empty(most_nodes, dtype=np.bool_)
     out[:] = -np.inf
     for tree in range(len(tree_start) - 1):
         n_leaves = leaf_start[tree + 1] - leaf_start[tree]
@@ -299,10 +280,10 @@ def leaf_log_densities_of_row(
             if of_leaf[v] < 0:
                 density = leaf_log_density(x, v, observed, len(observed), n_categories, offset, parameters)
             else:
+                c = of_leaf[v]
                 evaluate_circuit(
-                    with_class, -1, 1, node_start[of_leaf[v]], node_start[of_leaf[v] + 1], parent, is_sum,
-                    edge_log_weight, factor_start, factor_variable, factor_offset, factors, n_categories,
-                    top, value, touched, with_target,
+                    with_class, -1, 1, node_start[c], node_start[c + 1], parent, is_sum, edge_log_weight,
+                    variable_start[c], factor_node, factor_offset, factors, n_categories, top, value, with_target,
                 )  # fmt: skip
                 density = value[0, 0]
             out[v] = log_weight[v] + density

@@ -241,8 +241,8 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
     -------
     parent, is_sum, log_weight : one entry a node
         The log weight is that of the edge from a sum node, 0 below a product node.
-    factor_start, factor_variable, factor_offset, parameters
-        The univariate densities of product node v are ``factor_start[v]`` up to ``factor_start[v + 1]``.
+    factor_node, factor_variable, factor_offset, parameters
+        For each univariate density its product node, its variable, and where its entries begin.
     """
     n_rows = len(rows)
     rows = rows.copy()
@@ -251,8 +251,9 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
     group = np.empty(len(scope), dtype=np.int64)
 
     parent, is_sum, log_weight = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.bool_), np.empty(16)
-    first_factor, n_factors_of = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.int64)
-    variable, offset = np.empty(32, dtype=np.int64), np.empty(32, dtype=np.int64)
+    owner, variable, offset = (
+        np.empty(32, dtype=np.int64), np.empty(32, dtype=np.int64), np.empty(32, dtype=np.int64)
+    )  # fmt: skip
     parameters = np.empty(64)
     n_nodes, n_factors, n_parameters = 0, 0, 0
 
@@ -273,9 +274,7 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
         n_nodes += 1
         if n_nodes > len(parent):
             parent, is_sum, log_weight = _more(parent, 0), _more(is_sum, 0), _more(log_weight, 0)
-            first_factor, n_factors_of = _more(first_factor, 0), _more(n_factors_of, 0)
         parent[node], log_weight[node], is_sum[node] = above, weight, False
-        first_factor[node], n_factors_of[node] = n_factors, 0
 
         n_groups = len(own)  # fully factorised, unless the rows or the variables are cut otherwise
         cut_rows = False
@@ -318,10 +317,10 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
                 v = own[g]
                 n_entries = n_categories[v] if n_categories[v] else 3
                 if n_factors + 1 > len(variable):
-                    variable, offset = _more(variable, 0), _more(offset, 0)
+                    owner, variable, offset = _more(owner, 0), _more(variable, 0), _more(offset, 0)
                 if n_parameters + n_entries > len(parameters):
                     parameters = _more(parameters, n_parameters + n_entries)
-                variable[n_factors], offset[n_factors] = v, n_parameters
+                owner[n_factors], variable[n_factors], offset[n_factors] = node, v, n_parameters
                 out = parameters[n_parameters : n_parameters + n_entries]
                 if n_categories[v]:
                     o = category_start[v]
@@ -329,7 +328,6 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
                 else:
                     fit_gaussian(data, here, v, low[v], high[v], mean[v], scale[v], min_sd, out)
                 n_factors += 1
-                n_factors_of[node] += 1
                 n_parameters += n_entries
                 continue
             if n_scopes + size > len(scopes):
@@ -345,11 +343,8 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
             tasks[height, 4], tasks[height, 5] = node, 1
             weights[height] = 0.0
             height += 1
-    factor_start = np.empty(n_nodes + 1, dtype=np.int64)
-    factor_start[:n_nodes] = first_factor[:n_nodes]
-    factor_start[n_nodes] = n_factors
     return (
-        parent[:n_nodes].copy(), is_sum[:n_nodes].copy(), log_weight[:n_nodes].copy(), factor_start,
+        parent[:n_nodes].copy(), is_sum[:n_nodes].copy(), log_weight[:n_nodes].copy(), owner[:n_factors].copy(),
         variable[:n_factors].copy(), offset[:n_factors].copy(), parameters[:n_parameters].copy(),
     )  # fmt: skip
 
@@ -451,7 +446,8 @@ def learn_leaves(
     found = [pair for part in run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs) for pair in part]
     of_leaf = np.full(forest.n_leaves, -1, dtype=np.int64)
     of_leaf[[leaf for leaf, _ in found]] = np.arange(len(found))
-    return replace(leaves, circuits=join_circuits([circuit for _, circuit in found], of_leaf))
+    circuits = join_circuits([circuit for _, circuit in found], of_leaf, len(scope))
+    return replace(leaves, circuits=circuits)
 
 
 def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uint64) -> tuple[Forest, Leaves]:
@@ -468,27 +464,22 @@ def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uin
         )
         for k in range(data.n_classes)
     ]
-    root = (
-        np.array([-1]), np.array([True]), np.array([0.0]), np.zeros(2, dtype=np.int64),
-        np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0),
-    )  # fmt: skip
-    parts: list[tuple[np.ndarray, ...]] = [root]
+    nowhere = np.empty(0, dtype=np.int64)
+    parts: list[tuple[np.ndarray, ...]] = [
+        (np.array([-1]), np.array([True]), np.array([0.0]), nowhere, nowhere, nowhere, np.empty(0))
+    ]
     n_nodes = 1
     for k, circuit in enumerate(below):
         indicator = np.where(np.arange(data.n_classes) == k, 0.0, -np.inf)
         log_weight = np.array([np.log(counts[k] / counts.sum())])
-        parts.append((
-            np.array([0]), np.array([False]), log_weight, np.array([0, 1]), np.array([n_features]), np.array([0]),
-            indicator,
-        ))  # fmt: skip
-        parent = np.where(circuit[0] < 0, n_nodes, circuit[0] + n_nodes + 1)
-        parts.append((parent, *circuit[1:]))
-        n_nodes += 1 + len(parent)
-    circuits = join_circuits(parts, np.zeros(1, dtype=np.int64), one=True)
-    nothing = np.empty(0, dtype=np.int64)
+        zero = np.array([0])
+        parts.append((zero, np.array([False]), log_weight, zero, np.array([n_features]), zero, indicator))
+        parts.append((np.where(circuit[0] < 0, n_nodes, circuit[0] + n_nodes + 1), *circuit[1:]))
+        n_nodes += 1 + len(circuit[0])
+    circuits = join_circuits(parts, np.zeros(1, dtype=np.int64), n_features + 1, one=True)
     leaf = (
         np.array([-1], dtype=np.int32), np.array([np.nan]), np.array([-1], dtype=np.int32),
-        np.array([-1], dtype=np.int64), nothing.astype(np.bool_), counts[None],
+        np.array([-1], dtype=np.int64), np.empty(0, dtype=np.bool_), counts[None],
     )  # fmt: skip
     forest = join_trees([leaf], np.array([seed], dtype=np.uint64))
     offset, width = offsets(data.n_categories)

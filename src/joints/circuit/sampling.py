@@ -91,18 +91,18 @@ def _draw_circuit(
     circuits = leaves.circuits
     first, last = circuits.node_start[c], circuits.node_start[c + 1]
     n = last - first
-    nodes = (circuits.parent, circuits.is_sum, circuits.log_weight, circuits.factor_start, circuits.factor_variable)
+    nodes = (
+        circuits.parent, circuits.is_sum, circuits.log_weight, circuits.variable_start[c], circuits.factor_node
+    )  # fmt: skip
     value = np.empty((n, 1))
-    active = np.empty(n, dtype=np.bool_)
     evaluate_circuit(
         row, -1, 1, first, last, *nodes, circuits.factor_offset, circuits.parameters, n_categories,
-        np.empty((n, 1)), value, np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.bool_),
+        np.empty((n, 1)), value, np.empty(n, dtype=np.bool_),
     )  # fmt: skip
-    factors = np.empty(len(row), dtype=np.int64)
-    n_drawn = draw_factors(row, first, last, *nodes, value, random.uniform(size=n), active, factors)
-    for j in factors[:n_drawn]:
-        v, o = circuits.factor_variable[j], circuits.factor_offset[j]
-        k = n_categories[v]
+    factors = np.full(len(row), -1, dtype=np.int64)
+    draw_factors(row, first, last, *nodes, value, random.uniform(size=n), factors)
+    for v in np.flatnonzero(factors >= 0):
+        o, k = circuits.factor_offset[factors[v]], n_categories[v]
         entries = circuits.parameters[None, o : o + (k or 3)]
         if k:
             row[v] = _draw_categories(np.exp(entries), random)[0]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from joints.compiled import kernel
 from joints.random import below, mix
 
 
@@ -52,7 +52,7 @@ def sort_table(table: np.ndarray) -> SortedTable:
     return SortedTable(order, rank, values, position[:, -1].astype(np.int64) + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_regression_tree(order, rank, values, target, y, counts, seed):
     """Grow one tree that predicts a continuous feature from all others.
 
@@ -214,7 +214,7 @@ def grow_regression_tree(order, rank, values, target, y, counts, seed):
     return feature[:n_nodes].copy(), threshold[:n_nodes].copy(), right[:n_nodes].copy(), value[:n_nodes].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_classification_tree(rank, values, n_values, target, y, n_classes, counts, n_tried, seed):
     """Grow one tree that predicts a categorical feature from all others.
 
@@ -371,18 +371,18 @@ def grow_classification_tree(rank, values, n_values, target, y, n_classes, count
     return feature[:n_nodes].copy(), threshold[:n_nodes].copy(), right[:n_nodes].copy(), value[:n_nodes].copy()
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _unpack(member):
     """Row, class and weight of a member of a node."""
     return member & np.uint64(0xFFFFFFFF), (member >> np.uint64(32)) & np.uint64(0xFFFF), float(member >> np.uint64(48))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _rank(key):
     return np.int64(key >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(keys):
     if len(keys) > 40:
         keys.sort()

@@ -11,8 +11,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from joints.compiled import kernel
 from joints.features import fit_table
 from joints.impute.mean import typical_values
 from joints.impute.table import TableImputer
@@ -148,7 +148,7 @@ class KNNImputer(TableImputer):
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_rows(table, rows, donors, complete, n_categories, weights, published, n_neighbors, statistics):
     """Fill the missing cells of some rows of the table."""
     n_features, n_donors = donors.shape
@@ -184,7 +184,7 @@ def _fill_rows(table, rows, donors, complete, n_categories, weights, published, 
                 table[r, j] = total / found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distances(row, donors, complete, n_categories, weights, published, distance, mismatch, shared):
     """Distance of a row to every donor, up to a monotone function; infinite without a shared feature."""
     n_features, n_donors = donors.shape
@@ -233,7 +233,7 @@ def _distances(row, donors, complete, n_categories, weights, published, distance
             distance[i] = (distance[i] + mismatch[i]) * (n_features / count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(distance, values, complete, nearest, nearest_distance):
     """Find the nearest donors that have a value, the first ones of equals; returns how many there are."""
     size = len(nearest)
@@ -253,7 +253,7 @@ def _nearest(distance, values, complete, nearest, nearest_distance):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mode(values, chosen, found, n_categories):
     """The most frequent code of the chosen donors, the smallest of equals."""
     counts = np.zeros(n_categories, dtype=np.int64)

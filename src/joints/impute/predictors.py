@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from joints.compiled import kernel
 from joints.impute.growing import SortedTable, grow_classification_tree, grow_regression_tree
 from joints.threads import blocks, run
 
@@ -53,13 +53,13 @@ class ColumnForest:
         return total[:, 0] if self.codes is None else self.codes[total.argmax(axis=1)]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _child(nodes, cells, row, at):
     node = nodes[at]
     return node.left if cells[row, node.feature] <= node.threshold else node.right
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_leaves(nodes, roots, leaves, cells, total):
     """Add up, over the trees, the values of the leaves that the rows fall into."""
     n_rows = len(cells)
