@@ -18,6 +18,7 @@ if not workflow.configfiles:
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/experiment.smk"
 
 
 # One target an artefact; `all` is what is made when none is named.
@@ -34,6 +35,12 @@ rule datasets:
         RESULTS / "datasets.tex",
 
 
+rule scores:
+    input:
+        all_scores,
+        expand(RESULTS / "ci" / "{dataset}.csv", dataset=DATASETS),
+
+
 rule summary:
     input:
         RESULTS / "summary.txt",
@@ -43,4 +50,5 @@ rule all:
     default_target: True
     input:
         rules.datasets.input,
+        rules.scores.input,
         rules.summary.input,

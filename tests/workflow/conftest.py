@@ -22,6 +22,7 @@ class Project:
     folder: Path
     config: dict[str, Any]
     catalogue: dict[str, Any]
+    targets: tuple[str, ...] = ()
 
     def write(self) -> None:
         (self.folder / "my.yaml").write_text(yaml.safe_dump(self.config))
@@ -29,7 +30,7 @@ class Project:
 
     def command(self, *arguments: str, configfile: str | None = "my.yaml") -> list[str]:
         files = ["--configfile", configfile] if configfile else []
-        return [sys.executable, "-m", "snakemake", *files, "--cores", "2", *arguments]
+        return [sys.executable, "-m", "snakemake", *self.targets, *files, "--cores", "2", *arguments]
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
         self.write()
@@ -89,6 +90,10 @@ def project(root, tmp_path, openml, monkeypatch) -> Project:
         "run": "test",
         "catalogue": "catalogue.yaml",
         "datasets": ["fruit", "own"],
+        "methods_catalogue": "config/methods.yaml",
+        "methods": ["mean", "knn"],
+        "protocol": {"seed": 1, "repetitions": 1, "folds": 2, "rates": [0, 0.3]},
+        "forest": {"n_estimators": 5},
         "fetch": {"folder": "data", "sources": ["openml", "csv"], "tries": 2, "pause": 0.05, "timeout": 60},
         "openml": {"server": openml.server},
         "url": {"prefixes": {}},

@@ -11,12 +11,21 @@ import pytest
 from joints.data import Dataset
 
 
+@pytest.fixture
+def project(project):
+    """The data stage alone."""
+    project.targets = ("datasets",)
+    return project
+
+
 def test_a_run_from_nothing_to_tables_then_offline(project, openml):
     """Fetch with a network, then do everything else without, and find nothing left to do."""
-    project.succeed("fetch")
+    project.targets = ("fetch",)
+    project.succeed()
     assert sorted(project.files()) != [] and not (project.results / "data").exists()
     openml.close()
-    project.succeed("datasets", "summary")
+    project.targets = ("datasets",)
+    project.succeed()
 
     fruit = Dataset.load(project.results / "data" / "fruit.npz")
     assert fruit.X.shape == (60, 3) and fruit.n_missing == 3 and fruit.classes == ["apple", "pear"]
@@ -27,7 +36,6 @@ def test_a_run_from_nothing_to_tables_then_offline(project, openml):
     assert table[0] == "dataset,label,title,n,categorical,continuous,classes,majority,missing,source,citation"
     assert table[1].startswith("fruit,fruit,fruit,60,2,1,2,66.67,3,openml")
     assert r"fruit & 60 & 2 & 1 & 2 & 66.67 \\" in (project.results / "datasets.tex").read_text()
-    assert "fruit" in (project.results / "summary.txt").read_text()
     record = json.loads((project.results / "raw" / "fruit.json").read_text())
     assert record["source"] == "openml" and record["id"] == 7 and record["rows"] == 60 and record["date"]
     assert {name.split("/")[0] + "/" + name.split("/")[1] for name in project.files()} == {
@@ -43,7 +51,7 @@ def test_a_run_from_nothing_to_tables_then_offline(project, openml):
     before = project.files()
     project.config["run"] = "again"
     project.succeed("--quiet", "all")
-    for name in ("data/fruit.npz", "data/own.npz", "datasets.csv", "datasets.tex", "summary.txt", "raw/fruit.parquet"):
+    for name in ("data/fruit.npz", "data/own.npz", "datasets.csv", "datasets.tex", "raw/fruit.parquet"):
         assert (project.results / name).read_bytes() == before[f"results/test/{name}"]
     after = project.files()
     assert {name: after[name] for name in before} == before
@@ -65,12 +73,12 @@ def test_what_makes_results_stale(project):
         finally:
             path.write_text(old)
 
-    everything = {"encode_dataset", "describe_datasets", "summarise_run", "all"}
+    everything = {"encode_dataset", "describe_datasets", "datasets"}
     assert edited(source / "data" / "encode.py", "\nX = 1\n") == everything
     assert edited(source / "data" / "encode.py", "\n# a comment\n") == set()
     assert edited(source / "data" / "fetch.py", "\nX = 1\n") == set()  # how to fetch, not what
     assert edited(source / "data" / "table.py", "\nX = 1\n") == {"fetch_dataset", *everything}
-    assert edited(source / "data" / "details.py", "\nX = 1\n") == {"describe_datasets", "summarise_run", "all"}
+    assert edited(source / "data" / "details.py", "\nX = 1\n") == {"describe_datasets", "datasets"}
     (source / "forest").mkdir(exist_ok=True)
     (source / "forest" / "other.py").write_text("")
     assert edited(source / "forest" / "other.py", "\nX = 1\n") == set()

@@ -1,6 +1,7 @@
 # Everything that the rules share: the configuration, the catalogue, paths, and functions of wildcards.
 # No other rule file has functions.
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -18,6 +19,9 @@ from joints.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
 from joints.fingerprint import code_digest
+from joints.methods import answers_of, check_methods
+from joints.methods import entries as method_entries
+from joints.protocol import Protocol, check_protocol
 
 SCHEMAS = Path(workflow.basedir) / "workflow" / "schemas"
 
@@ -30,7 +34,7 @@ def shown(path):
 
 
 def load_run():
-    """Validate the configuration and the catalogue before anything runs; returns the catalogue's entries."""
+    """Validate the configuration and the catalogues before anything runs; returns the entries of both."""
     schema = read_yaml(SCHEMAS / "config.schema.yaml")
     files = [shown(path) for path in workflow.configfiles]
     for path in files:
@@ -47,11 +51,17 @@ def load_run():
         files[-1],
         catalogue_file,
     )
-    return found
+    methods_file = config["methods_catalogue"]
+    methods = read_yaml(methods_file)
+    validate(methods, read_yaml(SCHEMAS / "methods.schema.yaml"), methods_file)
+    methods = method_entries(methods, methods_file)
+    check_methods(config["methods"], methods, files[-1], methods_file)
+    check_protocol(config["protocol"], config["datasets"], config["methods"], files[-1])
+    return found, methods
 
 
 try:
-    CATALOGUE = load_run()
+    CATALOGUE, METHODS = load_run()
 except JointsError as error:
     sys.exit(
         f"Error: {error}."
@@ -63,8 +73,15 @@ FIGURES = Path("figures") / config["run"]
 LOGS = RESULTS / "logs"
 
 
+# A job is cut so that it takes about this many seconds on one core: starting one costs two.
+SECONDS_PER_JOB = 120
+SECONDS_TO_GROW = 1  # a forest of 100,000 cells, like `seconds` of the methods
+
+
 wildcard_constraints:
     dataset="[a-z][a-z0-9_]*",
+    model="[a-z][a-z0-9_]*",
+    repetitions="[0-9]+-[0-9]+",
 
 
 def parts_of(dataset):
@@ -121,3 +138,121 @@ def description_of(wildcards):
 def entry_content(name, without=()):
     entry = vars(CATALOGUE[name])
     return {key: entry[key] for key in entry if key not in (*without, "name")}
+
+
+def protocol_of(dataset):
+    return Protocol.read(config["protocol"], dataset)
+
+
+def fold_settings(wildcards):
+    """What the forests of a repetition depend on."""
+    protocol = protocol_of(wildcards.dataset)
+    return {"seed": protocol.seed, "folds": protocol.folds}
+
+
+def protocol_settings(wildcards):
+    """What the scores of a repetition depend on: not how many repetitions there are."""
+    return {**fold_settings(wildcards), "rates": protocol_of(wildcards.dataset).rates}
+
+
+def models():
+    """The models that the run's methods need, in the order of the methods."""
+    return list(dict.fromkeys(METHODS[name].model for name in config["methods"]))
+
+
+def model_settings(wildcards):
+    """What the catalogue says about a model, apart from labels and costs."""
+    entry = METHODS[wildcards.model]
+    return {
+        "cls": entry.cls,
+        "parameters": dict(entry.parameters),
+        "answers": answers_of(entry.name, METHODS),
+    }
+
+
+@functools.cache
+def code_of(model):
+    return code_digest("joints.evaluate", METHODS[model].module)
+
+
+def model_code(wildcards):
+    return code_of(wildcards.model)
+
+
+def paper_columns():
+    """Method -> the names of its mean and interval in the files that the paper's LaTeX reads."""
+    return {
+        entry.name: [entry.column, entry.interval]
+        for entry in METHODS.values()
+        if entry.column
+    }
+
+
+def seconds_per_fold(dataset, seconds):
+    """A guess from the size that the catalogue promises; it decides about jobs and threads, never about results."""
+    numbers = CATALOGUE[dataset].numbers
+    features = numbers.get("categorical", 0) + numbers.get("continuous", 0)
+    return seconds * numbers.get("n", 5000) * (features or 20) / 100_000
+
+
+def pieces(dataset, seconds):
+    """The repetitions of a dataset in pieces of about SECONDS_PER_JOB, each as `first-last`."""
+    protocol = protocol_of(dataset)
+    one = seconds_per_fold(dataset, seconds) * protocol.folds
+    size = max(1, min(protocol.repetitions, int(SECONDS_PER_JOB / one)))
+    starts = range(1, protocol.repetitions + 1, size)
+    return [
+        f"{start}-{min(start + size - 1, protocol.repetitions)}" for start in starts
+    ]
+
+
+def members(repetitions):
+    first, last = map(int, repetitions.split("-"))
+    return list(range(first, last + 1))
+
+
+def repetition_list(wildcards):
+    return members(wildcards.repetitions)
+
+
+def forests_of(wildcards):
+    """The folders of forests that some repetitions need."""
+    wanted = set(members(wildcards.repetitions))
+    return [
+        RESULTS / "forests" / wildcards.dataset / piece
+        for piece in pieces(wildcards.dataset, SECONDS_TO_GROW)
+        if wanted & set(members(piece))
+    ]
+
+
+def score_files(dataset, kind):
+    return [
+        RESULTS / kind / dataset / model / f"{piece}.csv"
+        for model in models()
+        for piece in pieces(dataset, METHODS[model].seconds)
+    ]
+
+
+def scores_of(wildcards):
+    return score_files(wildcards.dataset, "scores")
+
+
+def all_scores(wildcards):
+    return [path for dataset in DATASETS for path in score_files(dataset, "scores")]
+
+
+def all_seconds(wildcards):
+    return [path for dataset in DATASETS for path in score_files(dataset, "seconds")]
+
+
+def score_threads(wildcards):
+    """One thread; two where even one repetition is a long job, so that no run ends waiting for a single core."""
+    protocol = protocol_of(wildcards.dataset)
+    seconds = METHODS[wildcards.model].seconds
+    one = seconds_per_fold(wildcards.dataset, seconds) * protocol.folds
+    return 2 if one > SECONDS_PER_JOB else 1
+
+
+def memory(wildcards):
+    """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
+    return int(600 + 500 * seconds_per_fold(wildcards.dataset, 1))

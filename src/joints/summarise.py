@@ -1,0 +1,177 @@
+"""Scores become the paper's numbers: means with 95 % intervals, Table 1, gains over KNN, and agreement with the paper.
+
+Tables in, tables out.  Accuracies are fractions in the scores and percent from here on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from joints.protocol import REFERENCE, TABLE_RATE
+
+LEVEL = 0.95
+TABLE_METHODS = ["mean", "surrogate", "friedman", "knn", "missforest", "gef", "gef_lspn"]  # order of the paper's file
+
+
+def means(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Means and 95 % intervals of one or more datasets, in percent.
+
+    The interval is Student's t over the means of the repetitions, or over the folds where there is one repetition.
+
+    Returns
+    -------
+    DataFrame
+        dataset, method, rate, mean, interval (half its width; 0 where there is a single value), n (values), and the
+        means of log-loss and Brier score.
+    """
+    rows = []
+    chosen = scores[scores["method"].isin(methods)]
+    for (dataset, method, rate), group in chosen.groupby(["dataset", "method", "rate"], sort=False):
+        per_repetition = group.groupby("repetition")["accuracy"].mean()
+        values = 100 * (per_repetition if len(per_repetition) > 1 else group["accuracy"]).to_numpy()
+        mean = 100 * per_repetition.mean()
+        rows.append((dataset, method, rate, mean, half_width(values), len(values),
+                     group["log_loss"].mean(), group["brier"].mean()))  # fmt: skip
+    table = pd.DataFrame(rows, columns=["dataset", "method", "rate", "mean", "interval", "n", "log_loss", "brier"])
+    order = {name: i for i, name in enumerate(methods)}
+    return table.sort_values(
+        ["dataset", "rate", "method"], key=lambda column: column.map(order) if column.name == "method" else column
+    ).reset_index(drop=True)
+
+
+def half_width(values: np.ndarray) -> float:
+    """Half the width of Student's 95 % interval for a mean.
+
+    >>> round(half_width(np.array([1.0, 2.0, 3.0])), 3)
+    2.484
+    """
+    n = len(values)
+    if n < 2:
+        return 0.0
+    return float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+
+
+def dataset_table(table: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """The means of one dataset as the paper's LaTeX reads them: a row a rate, in percent with two decimals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `means` gives, for one dataset.
+    columns : mapping from method to the names of its two columns
+    """
+    rates = sorted(table["rate"].unique())
+    by_method = {method: rows.set_index("rate") for method, rows in table.groupby("method")}
+    out: dict[str, list] = {"Missing": [f"{100 * rate:g}" for rate in rates]}
+    shown = {method: names for method, names in columns.items() if method in by_method}
+    for method, (mean, interval) in columns.items():
+        found = by_method.get(method)
+        for name, source in ((mean, "mean"), (interval, "interval")):
+            out[name] = [np.nan] * len(rates) if found is None else found.loc[rates, source].round(2).tolist()
+    wide = pd.DataFrame(out)
+    wide["lower"] = lower(wide, list(shown.values()))
+    return wide
+
+
+def lower(table: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> np.ndarray:
+    """Of each row, the best mean minus its own interval: all means from there on are set in bold."""
+    best = table[[mean for mean, _ in columns]].to_numpy().argmax(axis=1)
+    rows = range(len(table))
+    values = [table[columns[b][0]].iloc[i] - table[columns[b][1]].iloc[i] for i, b in zip(rows, best, strict=True)]
+    return np.round(values, 2)
+
+
+def table1(table: pd.DataFrame, datasets: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """The paper's Table 1, with its columns: every dataset at 30 % missing, smallest dataset first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `means` gives, for all datasets.
+    datasets : DataFrame
+        The table of datasets of the run.
+    columns : mapping from method to the names of its two columns
+    """
+    shown = {method: columns[method] for method in TABLE_METHODS if method in columns}
+    at = table[table["rate"] == TABLE_RATE].set_index(["dataset", "method"])
+    rows = []
+    for data in datasets.sort_values("n", kind="stable").to_dict("records"):
+        row = {"Dataset": data["label"], "n": data["n"], "cat": data["categorical"], "cont": data["continuous"],
+               "nc": data["classes"], "maj": data["majority"]}  # fmt: skip
+        for source, position in (("mean", 0), ("interval", 1)):
+            for method, names in shown.items():
+                key = (data["dataset"], method)
+                row[names[position]] = round(at.loc[key, source], 2) if key in at.index else np.nan
+        rows.append(row)
+    out = pd.DataFrame(rows)
+    present = [names for names in shown.values() if out[names[0]].notna().any()]
+    out["lower"] = lower(out, present)
+    return out
+
+
+def gains(table: pd.DataFrame) -> pd.DataFrame:
+    """Figure 2: gain in accuracy over KNN imputation, average and 95 % interval over the datasets.
+
+    Returns
+    -------
+    DataFrame
+        method, rate, gain, interval, n (datasets)
+    """
+    wide = table.pivot_table(index=["rate", "dataset"], columns="method", values="mean", sort=False)
+    differences = wide.sub(wide[REFERENCE], axis=0)
+    rows = [
+        (method, rate, values.mean(), half_width(values.to_numpy()), len(values))
+        for method in table["method"].unique()
+        for rate, values in differences[method].dropna().groupby("rate")
+    ]
+    return pd.DataFrame(rows, columns=["method", "rate", "gain", "interval", "n"])
+
+
+def agreement(ours: pd.DataFrame, paper: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Every cell of Table 1 beside the paper's.
+
+    z is the difference over the root of the sum of both squared intervals, so that independent repetitions of the
+    same experiment stay within |z| = 1 in 95 of 100 cells.
+
+    Returns
+    -------
+    DataFrame
+        dataset, method, ours, ours_interval, paper, paper_interval, difference, z, verdict (``within`` up to 1,
+        ``near`` up to 2, else ``off``)
+    """
+    theirs = paper.set_index("Dataset")
+    rows = []
+    for row in ours.to_dict("records"):
+        if row["Dataset"] not in theirs.index:
+            continue
+        for method in TABLE_METHODS:
+            if method not in columns or pd.isna(row[columns[method][0]]):
+                continue
+            mean, interval = columns[method]
+            a, b = row[mean], float(theirs.loc[row["Dataset"], mean])
+            width = float(np.hypot(row[interval], theirs.loc[row["Dataset"], interval]))
+            z = (a - b) / width if width else np.inf * np.sign(a - b) if a != b else 0.0
+            verdict = "within" if abs(z) <= 1 else "near" if abs(z) <= 2 else "off"
+            rows.append((row["Dataset"], method, a, row[interval], b, float(theirs.loc[row["Dataset"], interval]),
+                         round(a - b, 2), round(z, 3), verdict))  # fmt: skip
+    names = ["dataset", "method", "ours", "ours_interval", "paper", "paper_interval", "difference", "z", "verdict"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def agreement_sentence(table: pd.DataFrame) -> str:
+    """The agreement in one line.
+
+    >>> agreement_sentence(pd.DataFrame({"verdict": ["within", "off"], "z": [0.5, -3.0]}))
+    '1 of 2 cells of Table 1 within the intervals (|z| <= 1), median |z| 1.75'
+    """
+    if table.empty:
+        return "none of the paper's cells is in this run"
+    within = int((table["verdict"] == "within").sum())
+    return (
+        f"{within} of {len(table)} cells of Table 1 within the intervals (|z| <= 1), "
+        f"median |z| {table['z'].abs().median():.2f}"
+    )
