@@ -108,7 +108,8 @@ def _answer_trees(
     with_class = np.empty(n_features + 1)
     with_class[n_features] = np.nan if given_class < 0 else given_class
     top, value = np.empty((most_nodes, n_targets)), np.empty((most_nodes, n_targets))
-    node_values = np.empty((2, most_nodes))
+    node_logs, node_values = np.empty(most_nodes), np.empty(most_nodes)
+    node_bits = node_values.view(np.int64)
     with_target = np.empty(most_nodes, dtype=np.bool_)
     for tree in range(first_tree, last_tree):
         first, last = tree_start[tree], tree_start[tree + 1]
@@ -154,9 +155,9 @@ def _answer_trees(
                         continue
                     first_node, last_node = node_start[c], node_start[c + 1]
                     likely = evaluate_quickly(
-                        with_class, target_variable, n_targets, first_node, last_node, parent, is_sum, edge_weight,
-                        variable_start[c], factor_node, factor_offset, factors, n_categories,
-                        value, node_values, with_target,
+                        with_class, target_variable, n_targets, c, first_node, last_node, parent, is_sum, edge_weight,
+                        variable_start, factor_node, factor_offset, factors, n_categories,
+                        value, node_logs, node_values, node_bits, with_target,
                     )  # fmt: skip
                     if likely:
                         largest = value[0].max()
@@ -165,8 +166,8 @@ def _answer_trees(
                             given_leaf[j, k] = value[0, k] / largest
                         continue
                     evaluate_circuit(
-                        with_class, target_variable, n_targets, first_node, last_node, parent, is_sum,
-                        edge_log_weight, variable_start[c], factor_node, factor_offset, factors, n_categories,
+                        with_class, target_variable, n_targets, c, first_node, last_node, parent, is_sum,
+                        edge_log_weight, variable_start, factor_node, factor_offset, factors, n_categories,
                         top, value, with_target,
                     )  # fmt: skip
                     logs[j] = value[0].max()
@@ -282,8 +283,8 @@ def leaf_log_densities_of_row(
             else:
                 c = of_leaf[v]
                 evaluate_circuit(
-                    with_class, -1, 1, node_start[c], node_start[c + 1], parent, is_sum, edge_log_weight,
-                    variable_start[c], factor_node, factor_offset, factors, n_categories, top, value, with_target,
+                    with_class, -1, 1, c, node_start[c], node_start[c + 1], parent, is_sum, edge_log_weight,
+                    variable_start, factor_node, factor_offset, factors, n_categories, top, value, with_target,
                 )  # fmt: skip
                 density = value[0, 0]
             out[v] = log_weight[v] + density

@@ -112,14 +112,15 @@ def join_circuits(
 
 @kernel
 def _add_factors(
-    x, target, n_targets, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs, of_target
+    x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs,
+    of_target,
 ):  # fmt: skip
     """Add the log-densities of a row's observed variables to their product nodes' `logs`.
 
     ``of_target`` (node, category) gets the log-probabilities of the target.
     """
     for u in range(len(n_categories)):
-        start, end = variable_start[u], variable_start[u + 1]
+        start, end = variable_start[c, u], variable_start[c, u + 1]
         if u == target:
             for j in range(start, end):
                 for k in range(n_targets):
@@ -139,7 +140,7 @@ def _add_factors(
 
 @kernel
 def evaluate_circuit(
-    x, target, n_targets, first, last, parent, is_sum, log_weight, variable_start, factor_node, factor_offset,
+    x, target, n_targets, c, first, last, parent, is_sum, log_weight, variable_start, factor_node, factor_offset,
     parameters, n_categories, top, value, with_target,
 ):  # fmt: skip
     """Log-values of the nodes `first` up to `last` of one circuit for one row, into ``value`` (node, value of target).
@@ -151,10 +152,10 @@ def evaluate_circuit(
     for v in range(n):
         with_target[v], value[v, 0], top[v, 0] = False, 0.0, -np.inf
     if target >= 0:
-        for j in range(variable_start[target], variable_start[target + 1]):
+        for j in range(variable_start[c, target], variable_start[c, target + 1]):
             with_target[factor_node[j] - first] = True
     _add_factors(
-        x, target, n_targets, first, variable_start, factor_node, factor_offset, parameters, n_categories,
+        x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories,
         value[:, 0], top,
     )  # fmt: skip
     for v in range(n - 1, -1, -1):
@@ -229,28 +230,28 @@ def exponentials(logs, n, largest, out, bits):
 
 @kernel
 def evaluate_quickly(
-    x, target, n_targets, first, last, parent, is_sum, weight, variable_start, factor_node, factor_offset,
-    parameters, n_categories, value, work, with_target,
+    x, target, n_targets, c, first, last, parent, is_sum, weight, variable_start, factor_node, factor_offset,
+    parameters, n_categories, value, logs, plain, plain_bits, with_target,
 ):  # fmt: skip
     """`evaluate_circuit` without logarithms: the root's values for the target's categories into ``value[0]``.
 
     All exponentials are taken at once, then sums and products are plain.  Returns whether that can be relied on: not
-    where the row is so unlikely that numbers run out of range, or so likely.
+    where the row is so unlikely that numbers run out of range, or so likely.  `plain_bits` is `plain` seen as int64.
     """
     n = last - first
-    logs, plain = work[0], work[1]
     for v in range(n):
         with_target[v], logs[v] = False, 0.0
     _add_factors(
-        x, target, n_targets, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs, value
-    )
+        x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs,
+        value,
+    )  # fmt: skip
     if target >= 0:
-        for j in range(variable_start[target], variable_start[target + 1]):
+        for j in range(variable_start[c, target], variable_start[c, target + 1]):
             v = factor_node[j] - first
             with_target[v] = True
             for k in range(n_targets):
                 value[v, k] = np.exp(value[v, k])
-    exponentials(logs, n, 0.0, plain, plain.view(np.int64))
+    exponentials(logs, n, 0.0, plain, plain_bits)
     for v in range(n):
         if is_sum[first + v]:
             plain[v] = 0.0
@@ -285,7 +286,7 @@ def evaluate_quickly(
 
 
 @kernel
-def draw_factors(x, first, last, parent, is_sum, log_weight, variable_start, factor_node, value, uniform, factors):
+def draw_factors(x, c, first, last, parent, is_sum, log_weight, variable_start, factor_node, value, uniform, factors):
     """Choose a child of every sum node on the way down, by weight times value; list the densities to draw from.
 
     `value` comes from `evaluate_circuit` for the row, `uniform` gives a number in [0, 1) for each node and is used up.
@@ -307,6 +308,6 @@ def draw_factors(x, first, last, parent, is_sum, log_weight, variable_start, fac
                 chosen[p] = active[v] = True
     for u in range(len(x)):
         if np.isnan(x[u]):
-            for j in range(variable_start[u], variable_start[u + 1]):
+            for j in range(variable_start[c, u], variable_start[c, u + 1]):
                 if active[factor_node[j] - first]:
                     factors[u] = j

@@ -92,15 +92,15 @@ def _draw_circuit(
     first, last = circuits.node_start[c], circuits.node_start[c + 1]
     n = last - first
     nodes = (
-        circuits.parent, circuits.is_sum, circuits.log_weight, circuits.variable_start[c], circuits.factor_node
+        circuits.parent, circuits.is_sum, circuits.log_weight, circuits.variable_start, circuits.factor_node
     )  # fmt: skip
     value = np.empty((n, 1))
     evaluate_circuit(
-        row, -1, 1, first, last, *nodes, circuits.factor_offset, circuits.parameters, n_categories,
+        row, -1, 1, c, first, last, *nodes, circuits.factor_offset, circuits.parameters, n_categories,
         np.empty((n, 1)), value, np.empty(n, dtype=np.bool_),
     )  # fmt: skip
     factors = np.full(len(row), -1, dtype=np.int64)
-    draw_factors(row, first, last, *nodes, value, random.uniform(size=n), factors)
+    draw_factors(row, c, first, last, *nodes, value, random.uniform(size=n), factors)
     for v in np.flatnonzero(factors >= 0):
         o, k = circuits.factor_offset[factors[v]], n_categories[v]
         entries = circuits.parameters[None, o : o + (k or 3)]
