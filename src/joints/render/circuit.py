@@ -75,7 +75,8 @@ class Picture:
                 if edge.label:
                     left = b[0] < a[0] - 1e-9
                     place = (a + b) / 2 + np.array([-0.07 if left else 0.07, 0.06])
-                    axes.text(*place, f"${edge.label}$", **{**text, "ha": "right" if left else "left"})
+                    side = "right" if left else "left"
+                    axes.text(float(place[0]), float(place[1]), f"${edge.label}$", **{**text, "ha": side})
             if node.kind == "text":
                 axes.text(node.x, node.y, f"${node.label}$", **text)
                 continue
