@@ -30,7 +30,9 @@ lint: $(STAMP) ## style, types, and the workflow's own checks
 	@$(BIN)/snakemake --lint
 
 bench: $(STAMP) ## every script in benchmarks/
-	@set -e; for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(BIN)/python $$script $(ARGS); done
+	@failed=; for script in $(filter-out benchmarks/tables.py,$(wildcard benchmarks/*.py)); do \
+		echo "$$script"; $(BIN)/python $$script $(ARGS) || failed="$$failed $$script"; \
+	done; if [ -n "$$failed" ]; then echo "targets missed in:$$failed"; exit 1; fi
 
 environment: $(STAMP) ## environment.yml anew from requirements.lock
 	@$(BIN)/python .ci/environment.py requirements.lock environment.yml
