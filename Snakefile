@@ -19,6 +19,7 @@ if not workflow.configfiles:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiment.smk"
+include: "workflow/rules/artefacts.smk"
 
 
 # One target an artefact; `all` is what is made when none is named.
@@ -41,14 +42,48 @@ rule scores:
         expand(RESULTS / "ci" / "{dataset}.csv", dataset=DATASETS),
 
 
+rule tables:
+    input:
+        table_files(),
+        RESULTS / "table1.csv",
+
+
+rule figures:
+    input:
+        figure_files(),
+
+
+rule agreement:
+    input:
+        RESULTS / "agreement.csv",
+        FIGURES / "agreement.pdf",
+        RESULTS / "tables" / "agreement.html",
+
+
 rule summary:
     input:
         RESULTS / "summary.txt",
 
 
-rule all:
-    default_target: True
+rule artefacts:
     input:
         rules.datasets.input,
         rules.scores.input,
-        rules.summary.input,
+        report_inputs,
+
+
+rule report:
+    input:
+        RESULTS / "report.html",
+
+
+rule pdf:
+    input:
+        RESULTS / "study.pdf",
+
+
+rule all:
+    default_target: True
+    input:
+        rules.artefacts.input,
+        rules.report.input,

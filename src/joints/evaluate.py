@@ -1,7 +1,7 @@
-"""One dataset and one method: scores of every repetition, fold and missing rate (section 6 and appendix C of the paper).
+"""One dataset and one method: scores of every repetition, fold and missing rate (appendix C of the paper).
 
-Scores are the same bytes on every run of the same configuration.  Seconds are not, so they are a table of their own with
-the same keys.
+Scores are the same bytes on every run of the same configuration.  Seconds are not, so they are a table of their own
+with the same keys.
 """
 
 from __future__ import annotations

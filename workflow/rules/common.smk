@@ -18,6 +18,7 @@ os.environ.update(
 from joints.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
+from joints.files import sha256
 from joints.fingerprint import code_digest
 from joints.methods import answers_of, check_methods
 from joints.methods import entries as method_entries
@@ -256,3 +257,53 @@ def score_threads(wildcards):
 def memory(wildcards):
     """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
     return int(600 + 500 * seconds_per_fold(wildcards.dataset, 1))
+
+
+def dataset_title(wildcards):
+    entry = CATALOGUE[wildcards.dataset]
+    return entry.title or entry.label
+
+
+def method_labels():
+    """Method -> label, for the methods of the run in their order."""
+    return {name: METHODS[name].label for name in config["methods"]}
+
+
+def style_digest():
+    """The look of the figures is part of what they depend on."""
+    return sha256(SOURCE_CODE / "joints" / "render" / "paper.mplstyle")[:16]
+
+
+def figure_files():
+    names = [*DATASETS, "againstKNN", "agreement", "ranks"]
+    return [
+        FIGURES / f"{name}.{kind}" for name in names for kind in ("pgf", "pdf", "png")
+    ]
+
+
+def table_files():
+    names = [*DATASETS, "table1", "agreement", "ranks", "tally"]
+    return [
+        RESULTS / "tables" / f"{name}.{kind}"
+        for name in names
+        for kind in ("html", "tex")
+    ]
+
+
+def report_inputs(wildcards):
+    return [
+        *figure_files(),
+        *table_files(),
+        RESULTS / "provenance.html",
+        RESULTS / "summary.txt",
+    ]
+
+
+def config_arguments():
+    """What the command line adds to the configuration, for a call of Snakemake inside of a job."""
+    added = workflow.config_settings.config
+    return (
+        ["--config", *(f"{key}={value}" for key, value in added.items())]
+        if added
+        else []
+    )

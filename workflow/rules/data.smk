@@ -57,18 +57,3 @@ rule describe_datasets:
         code=code_digest("joints.data.details"),
     script:
         "../scripts/describe_datasets.py"
-
-
-rule summarise_run:
-    input:
-        datasets=RESULTS / "datasets.csv",
-    output:
-        RESULTS / "summary.txt",
-    log:
-        LOGS / "summarise_run.log",
-    conda:
-        "../../environment.yml"
-    params:
-        code=code_digest("joints.data.details"),
-    script:
-        "../scripts/summarise_run.py"

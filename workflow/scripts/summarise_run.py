@@ -6,7 +6,9 @@ log.start(snakemake.log[0])
 
 import pandas as pd
 
-from joints.data.details import summary
 from joints.files import write_text
+from joints.render.study import summary
 
-write_text(snakemake.output[0], summary(pd.read_csv(snakemake.input.datasets)))
+given = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
+text = summary(snakemake.params.run, given["datasets"], given["agreement"], snakemake.params.labels)
+write_text(snakemake.output[0], text)

@@ -1,8 +1,8 @@
 """The methods of the study as objects behind `joints.interface.Method`, and the catalogue that names them.
 
 `config/methods.yaml` is the catalogue and `workflow/schemas/methods.schema.yaml` describes its keys.  An entry names a
-class and its parameters; one with `of` instead takes another answer of the same fitted model.  Each class is in a module
-of its own, so that an edit of one method makes no other method's results stale.
+class and its parameters; one with `of` instead takes another answer of the same fitted model.  Each class is in a
+module of its own, so that an edit of one method makes no other method's results stale.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Tables and figures of the paper: numbers in, LaTeX, HTML and pictures out."""

@@ -1,0 +1,219 @@
+"""The figures of the missing-value study: Figure 2, the appendix figures, agreement with the paper, and ranks.
+
+Colours are three of Okabe and Ito's, which colour-blind readers can tell apart and which differ in grey; what is
+highlighted is also thicker and has markers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from joints.render.saving import paper_style
+
+GAIN_PANELS = ["surrogate", "friedman", "mean", "missforest", "gef", "gef_lspn"]  # of the paper's Figure 2
+RANK_RATES = [0.1, 0.3, 0.5, 0.7, 0.9]
+TEXT_WIDTH = 5.5  # inches, of the paper
+APPENDIX_WIDTH = 6.1  # the paper scales the appendix figures by 0.9
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.72"
+
+
+def text(label: str) -> str:
+    """A label for matplotlib and LaTeX alike: the plus of GeF+ as a superscript.
+
+    >>> text("GeF+(LSPN)")
+    'GeF$^{+}$(LSPN)'
+    """
+    return re.sub(r"GeF\+", "GeF$^{+}$", label)
+
+
+def colour(method: str) -> str:
+    """Circuits in blue, all other methods in vermilion."""
+    return BLUE if method.startswith(("gef", "learnspn")) else VERMILION
+
+
+@paper_style()
+def dataset_figure(means: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Accuracy of one dataset against the missing rate: the same plot once a method, each time another one in colour.
+
+    Parameters
+    ----------
+    means : DataFrame
+        What `joints.summarise.means` gives, for one dataset.
+    labels : mapping from method to its label
+        All methods of the run, in the order of the panels.
+    """
+    curves = {
+        str(method): (100 * rows["rate"].to_numpy(), rows["mean"].to_numpy(), rows["interval"].to_numpy())
+        for method, rows in means.groupby("method", sort=False)
+    }
+    figure, axes = _panels(len(labels), 5, APPENDIX_WIDTH, 1.35)
+    lowest = min(mean.min() for _, mean, _ in curves.values())
+    highest = max(mean.max() for _, mean, _ in curves.values())
+    margin = 0.06 * max(highest - lowest, 1.0)
+    for ax, (method, label) in zip(axes, labels.items(), strict=False):
+        _highlight(ax, curves, method, text(label))
+        ax.set_ylim(lowest - margin, highest + margin)
+    _label(figure, axes, len(labels), 5, "Missing values (%)", "Accuracy (%)")
+    return figure
+
+
+@paper_style()
+def gain_figure(gains: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Figure 2: average gain in accuracy over KNN imputation, once a method, each time another one in colour.
+
+    Parameters
+    ----------
+    gains : DataFrame
+        What `joints.summarise.gains` gives.
+    labels : mapping from method to its label
+    """
+    labels = {method: labels[method] for method in GAIN_PANELS if method in labels} or labels
+    curves = {
+        str(method): (100 * rows["rate"].to_numpy(), rows["gain"].to_numpy(), rows["interval"].to_numpy())
+        for method, rows in gains.groupby("method", sort=False)
+        if method in labels
+    }
+    columns = min(3, len(labels))
+    figure, axes = _panels(len(labels), columns, TEXT_WIDTH, 1.45)
+    ends = np.array([[(mean - width).min(), (mean + width).max()] for _, mean, width in curves.values()])
+    lowest, highest = ends[:, 0].min(), ends[:, 1].max()
+    for ax, (method, label) in zip(axes, labels.items(), strict=False):
+        ax.axhline(0, color="black", linewidth=0.5, linestyle=(0, (4, 2)), zorder=1)
+        _highlight(ax, curves, method, text(label))
+        ax.set_ylim(lowest - 0.5, highest + 0.5)
+    _label(figure, axes, len(labels), columns, "Missing values (%)", "Gain over KNN (%)")
+    return figure
+
+
+@paper_style()
+def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Our accuracies minus the paper's for every cell of Table 1, with the interval of the difference."""
+    methods = [method for method in labels if method in set(agreement["method"])]
+    datasets = list(agreement["dataset"].unique())[::-1]
+    width = (agreement["ours_interval"] ** 2 + agreement["paper_interval"] ** 2) ** 0.5
+    height = {name: i for i, name in enumerate(datasets)}
+    figure = Figure(figsize=(7.0, 0.75 + 0.17 * len(datasets)), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, len(methods), sharey=True, sharex=True))
+    reach = max(1.0, 1.05 * float((agreement["difference"].abs() + width).max()))
+    for ax, method in zip(axes, methods, strict=True):
+        rows = agreement[agreement["method"] == method]
+        y = rows["dataset"].map(height).to_numpy()
+        difference, half = rows["difference"].to_numpy(), width[rows.index].to_numpy()
+        within = (rows["verdict"] == "within").to_numpy()
+        ax.axvline(0, color="black", linewidth=0.5)
+        ax.hlines(y, difference - half, difference + half, color=GREY, linewidth=1.5, zorder=1)
+        ax.scatter(difference[within], y[within], s=9, color=BLUE, zorder=2)
+        ax.scatter(difference[~within], y[~within], s=14, color=VERMILION, marker="D", zorder=3)
+        ax.set_title(text(labels[method]))
+        ax.set_xlim(-reach, reach)
+        ax.grid(axis="y")
+        ax.set_axisbelow(True)
+        ax.tick_params(axis="y", length=0)
+    axes[0].set_yticks(range(len(datasets)), datasets)
+    axes[0].set_ylim(-0.7, len(datasets) - 0.3)
+    figure.supxlabel(
+        "Ours minus the paper's accuracy at 30 % missing, in points (circle: within both intervals; diamond: not)",
+        fontsize=8,
+    )
+    return figure
+
+
+@paper_style()
+def rank_figure(ranks: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Critical-difference diagrams at some rates: by Nemenyi's test, methods that a bar joins do not differ."""
+    rates = [rate for rate in RANK_RATES if rate in set(ranks["rate"])]
+    k = ranks["method"].nunique()
+    figure = Figure(figsize=(TEXT_WIDTH, (0.62 + 0.075 * k) * len(rates) + 0.1), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(len(rates), 1))
+    for ax, rate in zip(axes, rates, strict=True):
+        rows = ranks[ranks["rate"] == rate].sort_values("rank", kind="stable")
+        _critical_difference(ax, rows, labels, rate)
+    return figure
+
+
+def _critical_difference(ax: Any, rows: pd.DataFrame, labels: Mapping[str, str], rate: float) -> None:
+    names = [text(labels[method]) for method in rows["method"]]
+    values = rows["rank"].to_numpy()
+    difference = float(rows["critical_difference"].iloc[0])
+    k = len(values)
+    half = -(-k // 2)
+    cliques = _cliques(values, difference)
+    below = 0.35 * len(cliques) + 0.5
+    ax.set_xlim(1 - 0.42 * (k - 1), k + 0.42 * (k - 1))
+    ax.set_ylim(-below - half - 0.4, 2.6)
+    ax.axis("off")
+    ax.plot([1, k], [0, 0], color="black", linewidth=0.7)
+    for tick in range(1, k + 1):
+        ax.plot([tick, tick], [0, 0.25], color="black", linewidth=0.7)
+        ax.text(tick, 0.35, str(tick), ha="center", va="bottom", fontsize=7)
+    for i, (name, value) in enumerate(zip(names, values, strict=True)):
+        left = i < half
+        level = -below - (i if left else k - 1 - i)
+        end = 1 - 0.1 * (k - 1) if left else k + 0.1 * (k - 1)
+        ax.plot([value, value, end], [0, level, level], color="black", linewidth=0.5)
+        side = {"ha": "right", "x": end - 0.06} if left else {"ha": "left", "x": end + 0.06}
+        label = f"{name}  {value:.2f}" if left else f"{value:.2f}  {name}"
+        ax.text(s=label, y=level, va="center", fontsize=7, **side)
+    for i, (first, last) in enumerate(cliques):
+        y = -0.3 - 0.35 * i
+        ax.plot([values[first] - 0.05, values[last] + 0.05], [y, y], color=BLUE, linewidth=2, solid_capstyle="round")
+    shown = min(difference, k - 1)
+    ax.plot([1, 1 + shown], [1.75, 1.75], color="black", linewidth=0.7, marker="|", markersize=4)
+    ax.text(1 + shown + 0.1, 1.75, f"critical difference {difference:.2f}", ha="left", va="center", fontsize=7)
+    p_value = float(rows["p_value"].iloc[0])
+    p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    ax.text(
+        k + 0.42 * (k - 1),
+        1.75,
+        f"{100 * rate:g} % missing, Friedman test {p_text}",
+        ha="right",
+        va="center",
+        fontsize=7,
+    )
+
+
+def _cliques(values: np.ndarray, difference: float) -> list[tuple[int, int]]:
+    """Longest runs of sorted ranks that lie within the critical difference, as first and last index."""
+    runs: list[tuple[int, int]] = []
+    for first in range(len(values)):
+        last = int(np.searchsorted(values, values[first] + difference, side="right")) - 1
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+def _panels(n: int, columns: int, width: float, height: float) -> tuple[Figure, list[Any]]:
+    rows = -(-n // columns)
+    layout = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02, wspace=0.02, hspace=0.02)
+    figure = Figure(figsize=(width, height * rows + 0.2), layout=layout)
+    return figure, list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+
+
+def _highlight(ax: Any, curves: Mapping[str, tuple[np.ndarray, ...]], method: str, title: str) -> None:
+    for other, (x, mean, _) in curves.items():
+        if other != method:
+            ax.plot(x, mean, color=GREY, linewidth=0.6, zorder=2)
+    ax.set_title(title)
+    if method in curves:
+        x, mean, width = curves[method]
+        ax.fill_between(x, mean - width, mean + width, color=colour(method), alpha=0.25, linewidth=0, zorder=3)
+        ax.plot(x, mean, color=colour(method), linewidth=1.3, marker="o", markersize=2, zorder=4)
+
+
+def _label(figure: Figure, axes: Sequence[Any], n: int, columns: int, x: str, y: str) -> None:
+    for i, ax in enumerate(axes):
+        if i >= n:
+            ax.axis("off")
+        elif i + columns >= n:  # the lowest panel of its column, also where the last row is not full
+            ax.tick_params(labelbottom=True)
+    ticks = [0, 30, 60, 90]
+    axes[0].set_xticks(ticks)
+    figure.supxlabel(x, fontsize=8)
+    figure.supylabel(y, fontsize=8)

@@ -1,0 +1,22 @@
+"""All datasets together: Table 1, gains over KNN, agreement with the paper, and statistics."""
+
+from joints import log
+
+log.start(snakemake.log[0])
+
+import pandas as pd
+
+from joints import statistics, summarise
+from joints.scores import read_tables, write_table
+
+output, methods, columns = snakemake.output, snakemake.params.methods, snakemake.params.columns
+means = pd.concat([pd.read_csv(path) for path in snakemake.input.means], ignore_index=True)
+table1 = summarise.table1(means, pd.read_csv(snakemake.input.datasets), columns)
+comparisons = statistics.comparisons(read_tables(snakemake.input.scores), methods)
+write_table(means, output.means)
+write_table(table1, output.table1)
+write_table(summarise.gains(means), output.gains)
+write_table(summarise.agreement(table1, pd.read_csv(snakemake.input.paper), columns), output.agreement)
+write_table(statistics.ranks(means, methods), output.ranks)
+write_table(comparisons, output.comparisons)
+write_table(statistics.tally(comparisons), output.tally)
