@@ -78,3 +78,18 @@ def test_minimum_spread_is_in_units_of_the_feature():
     np.testing.assert_allclose(scaled.predict_proba(X * scale + shift), plain.predict_proba(X), atol=1e-7)
     jacobian = np.where(np.isnan(X), 0.0, np.log(scale)).sum(axis=1)
     np.testing.assert_allclose(scaled.score_samples(X * scale + shift) + jacobian, plain.score_samples(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("leaves", ["factorised", "lspn"])
+def test_the_smallest_sd_in_units_of_the_feature_or_in_its_own(leaves):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) * [1.0, 0.01]
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    options = {"n_estimators": 2, "leaves": leaves, "max_depth": 1, "min_sd": 2.0, "random_state": 0}
+    far = np.array([[0.0, 0.2]])
+    near = np.array([[0.0, 0.0]])
+    relative = GenerativeForestClassifier(**options).fit(X, y)
+    own = GenerativeForestClassifier(**options, relative_sd=False).fit(X, y)
+    loss = [(model.score_samples(near) - model.score_samples(far))[0] for model in (relative, own)]
+    # a step of 0.2 is about ten of the smallest deviations in units of the feature, a tenth of one in its own
+    assert loss[0] > 30 and loss[1] == pytest.approx(0.5 * 0.1**2, abs=2e-3)

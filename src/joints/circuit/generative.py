@@ -42,6 +42,8 @@ class GenerativeForestClassifier(CircuitClassifier):
     min_sd : float, default=1.0
         Smallest standard deviation of a leaf's Gaussian, in units of the feature's standard deviation in the training
         data (so 1 for the paper's standardised features).
+    relative_sd : bool, default=True
+        Whether `min_sd` is in that unit; False: in the feature's own, as for pixels, some of which hardly ever vary.
     smoothing : float, default=1e-6
         Added to the count of each category in the leaf's cell.
     min_rows : int, default=30
@@ -89,6 +91,7 @@ n_jobs
         leaves: str = "factorised",
         combine: str = "average",
         min_sd: float = 1.0,
+        relative_sd: bool = True,
         smoothing: float = 1e-6,
         min_rows: int = 30,
         threshold: float = 0.001,
@@ -107,6 +110,7 @@ n_jobs
         self.leaves = leaves
         self.combine = combine
         self.min_sd = min_sd
+        self.relative_sd = relative_sd
         self.smoothing = smoothing
         self.min_rows = min_rows
         self.threshold = threshold
@@ -147,7 +151,7 @@ n_jobs
         ----------
         forest : fitted ForestClassifier
         **parameters
-            `leaves`, `combine`, `min_sd`, `smoothing`, `min_rows`, `threshold`, `truncate`.
+            `leaves`, `combine`, `min_sd`, `relative_sd`, `smoothing`, `min_rows`, `threshold`, `truncate`.
         """
         check_is_fitted(forest)
         generative = cls(**{name: getattr(forest, name) for name in FOREST_PARAMETERS}, **parameters)
@@ -212,6 +216,7 @@ n_jobs
             forest,
             data,
             min_sd=self.min_sd,
+            relative_sd=self.relative_sd,
             smoothing=self.smoothing,
             rows_of_tree=rows_of_tree,
             n_jobs=self.n_jobs,
@@ -221,7 +226,7 @@ n_jobs
                 forest,
                 data,
                 self.leaves_,
-                Variables.of(data, self.min_sd, self.smoothing, self.threshold),
+                Variables.of(data, self.min_sd, self.smoothing, self.threshold, self.relative_sd),
                 min_rows=self.min_rows,
                 truncate=self.truncate,
                 rows_of_tree=rows_of_tree,

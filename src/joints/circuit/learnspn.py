@@ -20,6 +20,7 @@ from joints.circuit.leaves import (
     fit_categorical,
     fit_gaussian,
     offsets,
+    smallest_sds,
 )
 from joints.circuit.nodes import join_circuits
 from joints.compiled import kernel
@@ -224,8 +225,8 @@ def _more(array, size):
 
 
 @kernel
-def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale, min_sd, smoothing, low, high, allowed,
-          category_start, seed):  # fmt: skip
+def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale, smallest_sd, smoothing, low, high,
+          allowed, category_start, seed):  # fmt: skip
     """Learn a circuit over the variables in `scope` from the given rows of `data` (a row may be given several times).
 
     Parameters
@@ -326,7 +327,7 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
                     o = category_start[v]
                     fit_categorical(data, here, v, allowed[o : o + n_categories[v]], smoothing, out)
                 else:
-                    fit_gaussian(data, here, v, low[v], high[v], mean[v], scale[v], min_sd, out)
+                    fit_gaussian(data, here, v, low[v], high[v], mean[v], smallest_sd[v], out)
                 n_factors += 1
                 n_parameters += n_entries
                 continue
@@ -364,19 +365,21 @@ class Variables:
     n_categories: np.ndarray  # int64 (n_features + 1,)
     mean: np.ndarray
     scale: np.ndarray
-    min_sd: float
+    smallest_sd: np.ndarray
     smoothing: float
     threshold: float
 
     @classmethod
-    def of(cls, data: TrainingData, min_sd: float, smoothing: float, threshold: float) -> Variables:
+    def of(
+        cls, data: TrainingData, min_sd: float, smoothing: float, threshold: float, relative_sd: bool = True
+    ) -> Variables:
         mean, scale = feature_moments(data)
         return cls(
             np.column_stack([data.X, data.y]),
             np.append(data.n_categories, data.n_classes),
             np.append(mean, 0.0),
             np.append(scale, 1.0),
-            min_sd,
+            np.append(smallest_sds(scale, min_sd, relative_sd), 1.0),
             smoothing,
             threshold,
         )
@@ -401,7 +404,7 @@ class Variables:
         """See `learn`."""
         return learn(
             self.data, rows, scope, self.n_categories, self.threshold, after_product, self.mean, self.scale,
-            self.min_sd, self.smoothing, *cell, self.category_start, seed,
+            self.smallest_sd, self.smoothing, *cell, self.category_start, seed,
         )  # fmt: skip
 
 

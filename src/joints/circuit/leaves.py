@@ -92,8 +92,8 @@ def categorical_entries(counts, allowed, smoothing):
 
 
 @kernel
-def fit_gaussian(data, rows, v, low, high, mean, scale, min_sd, out):
-    """A Gaussian for variable v from the given rows; `mean` and `scale` where none of them has a value."""
+def fit_gaussian(data, rows, v, low, high, mean, smallest_sd, out):
+    """A Gaussian for variable v from the given rows; `mean` and `smallest_sd` where none of them has a value."""
     n, total, squares = 0, 0.0, 0.0
     for row in rows:
         if not np.isnan(data[row, v]):
@@ -103,7 +103,7 @@ def fit_gaussian(data, rows, v, low, high, mean, scale, min_sd, out):
     for row in rows:
         if not np.isnan(data[row, v]):
             squares += (data[row, v] - centre) ** 2
-    sd = max(min_sd * scale, sqrt(squares / n) if n else 0.0)
+    sd = max(smallest_sd, sqrt(squares / n) if n else 0.0)
     gaussian_entries(centre, sd, low, high, out)
 
 
@@ -175,7 +175,7 @@ def cells(feature, threshold, subset, goes_left, right, leaf, n_categories, root
 
 
 @kernel
-def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, sd, min_sd, smoothing, out):
+def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, smallest_sd, smoothing, out):
     """Maximum-likelihood parameters of one tree's leaves, into `out` (leaves x width)."""
     n_leaves, n_features = low.shape
     n = np.zeros(n_leaves)
@@ -208,7 +208,7 @@ def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, me
             if weights[i] > 0 and not np.isnan(X[i, f]):
                 squares[row_leaf[i]] += weights[i] * (X[i, f] - total[row_leaf[i]]) ** 2
         for leaf in range(n_leaves):
-            spread = min_sd * sd[f]
+            spread = smallest_sd[f]
             if n[leaf] > 0:
                 spread = max(spread, sqrt(squares[leaf] / n[leaf]))
             gaussian_entries(total[leaf], spread, low[leaf, f], high[leaf, f], out[leaf, o : o + 3])
@@ -229,6 +229,11 @@ def feature_moments(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.where(sd > 0, sd, 1.0)
 
 
+def smallest_sds(sd: np.ndarray, min_sd: float, relative_sd: bool) -> np.ndarray:
+    """The smallest standard deviation of each feature's Gaussians, given the feature's own."""
+    return min_sd * sd if relative_sd else np.full_like(sd, min_sd)
+
+
 RowsOfTree = Callable[[int], tuple[np.ndarray, np.ndarray]]  # tree -> leaf of each training row, how often it counts
 
 
@@ -237,6 +242,7 @@ def fit_leaves(
     data: TrainingData,
     *,
     min_sd: float = 1.0,
+    relative_sd: bool = True,
     smoothing: float = 1e-6,
     rows_of_tree: RowsOfTree | None = None,
     n_jobs: int | None = None,
@@ -247,6 +253,7 @@ def fit_leaves(
     """
     offset, width = offsets(data.n_categories)
     mean, sd = feature_moments(data)
+    smallest_sd = smallest_sds(sd, min_sd, relative_sd)
     parameters = np.empty((forest.n_leaves, width))
 
     def one(tree: int) -> None:
@@ -254,7 +261,7 @@ def fit_leaves(
         row_leaf, weights = rows_of_tree(tree) if rows_of_tree else leaves_of_training_rows(forest, data, tree)
         cell = cells(*forest.splits, data.n_categories, forest.tree_start[tree], last - first)
         _fit_tree(
-            data.X, row_leaf - first, weights, data.n_categories, offset, *cell, mean, sd, min_sd, smoothing,
+            data.X, row_leaf - first, weights, data.n_categories, offset, *cell, mean, smallest_sd, smoothing,
             parameters[first:last],
         )  # fmt: skip
 
