@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CORES ?= all
 ARGS ?=
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet host reason rules
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick
@@ -13,11 +13,11 @@ PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
-	@echo && cat results/quick/summary.txt && echo "Tables: results/quick/"
+	@echo && cat results/quick/summary.txt
 
 paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
-	@echo && cat results/paper/summary.txt && echo "Tables: results/paper/"
+	@echo && cat results/paper/summary.txt
 
 test: $(STAMP) ## all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)

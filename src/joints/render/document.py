@@ -48,7 +48,7 @@ def document(run: str, results: Path, figures: Path, datasets: pd.DataFrame) -> 
         _figure(
             figures / "againstKNN.pgf",
             "Average accuracy gain relative to KNN imputation against the proportion of missing values; average and "
-            rf"95\% confidence interval over the {len(datasets)} datasets.",
+            rf"95\% confidence interval over the datasets ({len(datasets)}).",
         ),
         _figure(figures / "agreement.pgf", "Our accuracies minus those of the paper's Table 1."),
         _table(
@@ -69,6 +69,7 @@ def document(run: str, results: Path, figures: Path, datasets: pd.DataFrame) -> 
             _table(
                 results / "tables" / f"{row['dataset']}.tex",
                 r"Accuracy per percent of missing values at test time with 95\% confidence intervals.",
+                fit=False,  # two halves, one below the other
             ),
             _figure(
                 figures / f"{row['dataset']}.pgf",
@@ -99,12 +100,22 @@ def build(run: str, results: str | Path, figures: str | Path, datasets: Sequence
             shutil.copyfile(Path(folder) / "study.pdf", temporary)
 
 
-def _table(path: Path, caption: str) -> str:
-    return (
-        "\\begin{table}[htbp]\\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}\n"
-        f"\\caption{{{caption}}}\n\\fit{{\\begin{{tabular}}{{@{{}}c@{{}}}}\\input{{{path}}}\\end{{tabular}}}}\n\\end{{table}}\n"
-    )
+def _table(path: Path, caption: str, fit: bool = True) -> str:
+    content = rf"\fit{{\input{{{path}}}}}" if fit else rf"\input{{{path}}}"
+    lines = [
+        r"\begin{table}[htbp]\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        rf"\caption{{{caption}}}",
+        content,
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _figure(path: Path, caption: str) -> str:
-    return f"\\begin{{figure}}[htbp]\\centering\n\\fit{{\\input{{{path}}}}}\n\\caption{{{caption}}}\n\\end{{figure}}\n"
+    lines = [
+        r"\begin{figure}[htbp]\centering",
+        rf"\fit{{\input{{{path}}}}}",
+        rf"\caption{{{caption}}}",
+        r"\end{figure}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,153 @@
+"""A progress line for Snakemake: jobs done and running, and an estimate of the time left (`--logger joints`).
+
+Snakemake finds the plugin by the name of this package.  On a terminal there is one line that is written anew; elsewhere
+a line now and then.  What went wrong is told by the jobs themselves, in one sentence each; here failures are counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from time import monotonic
+from typing import Any, TextIO
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+SECONDS_BETWEEN_LINES = 20.0  # where the output is not a terminal
+
+
+class Progress:
+    """What is known about a run: counts, and how long jobs of each rule take."""
+
+    def __init__(self) -> None:
+        self.planned: Counter[str] = Counter()
+        self.running: dict[Any, tuple[str, float]] = {}
+        self.seconds: dict[str, list[float]] = {}
+        self.failed = 0
+        self.most_running = 1
+
+    @property
+    def done(self) -> int:
+        return sum(len(seconds) for seconds in self.seconds.values())
+
+    @property
+    def total(self) -> int:
+        return sum(self.planned.values())
+
+    def started(self, job: Any, rule: str, now: float) -> None:
+        self.running[job] = (rule, now)
+        self.most_running = max(self.most_running, len(self.running))
+
+    def ended(self, job: Any, now: float, failed: bool = False) -> None:
+        if job in self.running:
+            rule, start = self.running.pop(job)
+            if failed:
+                self.failed += 1
+            else:
+                self.seconds.setdefault(rule, []).append(now - start)
+
+    def seconds_left(self) -> float | None:
+        """Jobs that are not done times the average of their rule, or of all, over the jobs that run side by side."""
+        if not self.done:
+            return None
+        overall = sum(map(sum, self.seconds.values())) / self.done
+        left = 0.0
+        for rule, planned in self.planned.items():
+            seen = self.seconds.get(rule, [])
+            left += max(0, planned - len(seen)) * (sum(seen) / len(seen) if seen else overall)
+        return left / self.most_running
+
+    def line(self) -> str:
+        """The line for people."""
+        parts = [f"{self.done} of {self.total} jobs done", f"{len(self.running)} running"]
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        left = self.seconds_left()
+        if left is not None and self.done < self.total:
+            parts.append(f"about {duration(left)} left")
+        return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> duration(42), duration(200), duration(8000)
+    ('42 s', '3 min', '2.2 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class LogHandler(LogHandlerBase):
+    """Snakemake's side of the progress line."""
+
+    def __post_init__(self) -> None:
+        self.progress = Progress()
+        self.stream: TextIO = sys.stderr
+        self.shown = -SECONDS_BETWEEN_LINES
+        self.width = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take an event of Snakemake's."""
+        try:
+            self._take(vars(record))
+        except Exception:
+            self.handleError(record)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if self.common_settings.dryrun:
+            return
+        now = monotonic()
+        match event.get("event"):
+            case LogEvent.RUN_INFO:
+                stats = {name: count for name, count in event["stats"].items() if name != "total"}
+                self.progress.planned = Counter(stats)
+            case LogEvent.JOB_INFO:
+                self.progress.started(event["jobid"], event["rule_name"], now)
+                self._show(now)
+            case LogEvent.JOB_FINISHED:
+                self.progress.ended(event["job_id"], now)
+                self._show(now)
+            case LogEvent.JOB_ERROR:
+                self.progress.ended(event["jobid"], now, failed=True)
+                self._show(now, at_once=True)
+
+    def _show(self, now: float, at_once: bool = False) -> None:
+        line = self.progress.line()
+        if self.stream.isatty():
+            self.stream.write("\r" + line.ljust(self.width))
+            self.width = len(line)
+        elif at_once or now - self.shown >= SECONDS_BETWEEN_LINES or self.progress.done == self.progress.total:
+            self.stream.write(line + "\n")
+            self.shown = now
+        self.stream.flush()
+
+    def close(self) -> None:
+        """Leave the cursor on a line of its own."""
+        if self.width:
+            self.stream.write("\n")
+            self.width = 0
+        super().close()
+
+    @property
+    def writes_to_stream(self) -> bool:
+        return False  # beside Snakemake's own lines, not instead of them
+
+    @property
+    def writes_to_file(self) -> bool:
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        return True
+
+    @property
+    def has_formatter(self) -> bool:
+        return True
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        return False
