@@ -39,7 +39,7 @@ def test_text_is_categorical():
     assert not is_continuous(table(x=[str(i) + "a" for i in range(100)])["x"])
 
 
-def test_codes_follow_sorted_labels():
+def test_codes_follow_first_appearance():
     frame = table(
         number=[10, 9, np.nan, 10],
         text=["b", "B", "a", "?"],
@@ -47,9 +47,9 @@ def test_codes_follow_sorted_labels():
         **{"class": [10, 9, 9, 100]},
     )
     data = encode(entry(categorical="rest"), [frame])
-    assert data.categories == [["9", "10"], ["B", "a", "b"], ["0", "0.25", "0.5"]]
-    assert data.classes == ["9", "10", "100"] and data.y.tolist() == [1, 0, 0, 2]
-    np.testing.assert_array_equal(data.X, [[1, 2, 1], [0, 0, 2], [np.nan, 1, 1], [1, np.nan, 0]])
+    assert data.categories == [["10", "9"], ["b", "B", "a"], ["0.25", "0.5", "0"]]
+    assert data.classes == ["10", "9", "100"] and data.y.tolist() == [0, 1, 1, 2]
+    np.testing.assert_array_equal(data.X, [[0, 0, 0], [1, 1, 1], [np.nan, 2, 0], [0, np.nan, 2]])
     assert data.n_categories.tolist() == [2, 3, 3] and data.features == ["number", "text", "decimal"]
 
 
@@ -83,8 +83,8 @@ def test_dropped_columns_and_replaced_values():
     data = encode(
         entry(drop=["id"], values={"x": {999: "never", "*": "before"}, "class": {3: "low", "*": "high"}}), [frame]
     )
-    assert data.features == ["x"] and data.categories == [["before", "never"]]
-    assert data.classes == ["high", "low"] and data.y.tolist() == [1, 0, 0]
+    assert data.features == ["x"] and data.categories == [["never", "before"]]
+    assert data.classes == ["low", "high"] and data.y.tolist() == [0, 1, 1]
 
 
 def test_parts_are_stacked():

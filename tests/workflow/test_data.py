@@ -28,7 +28,7 @@ def test_a_run_from_nothing_to_tables_then_offline(project, openml):
     project.succeed()
 
     fruit = Dataset.load(project.results / "data" / "fruit.npz")
-    assert fruit.X.shape == (60, 3) and fruit.n_missing == 3 and fruit.classes == ["apple", "pear"]
+    assert fruit.X.shape == (60, 3) and fruit.n_missing == 3 and fruit.classes == ["pear", "apple"]
     own = Dataset.load(project.results / "data" / "own.npz")
     assert own.n_categories.tolist() == [0, 2] and own.classes == ["0", "1", "2"]
 
