@@ -19,6 +19,7 @@ if not workflow.configfiles:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiment.smk"
+include: "workflow/rules/outliers.smk"
 include: "workflow/rules/artefacts.smk"
 
 
@@ -28,6 +29,8 @@ include: "workflow/rules/artefacts.smk"
 rule fetch:
     input:
         all_raw_tables,
+        outlier_raw_tables,
+        foreign_files,
 
 
 rule datasets:
@@ -58,6 +61,11 @@ rule agreement:
         RESULTS / "agreement.csv",
         FIGURES / "agreement.pdf",
         RESULTS / "tables" / "agreement.html",
+
+
+rule outliers:
+    input:
+        outlier_files(),
 
 
 rule summary:

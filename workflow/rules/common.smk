@@ -34,6 +34,22 @@ def shown(path):
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
+def outlier_datasets():
+    """The datasets that the outlier studies learn from."""
+    studies = config.get("outliers", {})
+    pairs = studies.get("wine", {}).get("datasets", {})
+    images = [studies["images"]["dataset"]] if "images" in studies else []
+    return list(
+        dict.fromkeys([*(name for pair in pairs.values() for name in pair), *images])
+    )
+
+
+def foreign_datasets():
+    """The datasets of images that the outlier studies only ask about."""
+    kinds = config.get("outliers", {}).get("images", {}).get("foreign", [])
+    return list(dict.fromkeys(kind["dataset"] for kind in kinds if "dataset" in kind))
+
+
 def load_run():
     """Validate the configuration and the catalogues before anything runs; returns the entries of both."""
     schema = read_yaml(SCHEMAS / "config.schema.yaml")
@@ -52,6 +68,13 @@ def load_run():
         files[-1],
         catalogue_file,
     )
+    # A foreign dataset whose sources the run does not allow is left out, like one that cannot be fetched.
+    anywhere = [kind for entry in found.values() for kind in entry.kinds()]
+    for names, allowed in (
+        (outlier_datasets(), config["fetch"]["sources"]),
+        (foreign_datasets(), anywhere),
+    ):
+        check_run(names, allowed, found, files[-1], catalogue_file, key="outliers")
     methods_file = config["methods_catalogue"]
     methods = read_yaml(methods_file)
     validate(methods, read_yaml(SCHEMAS / "methods.schema.yaml"), methods_file)
@@ -82,6 +105,8 @@ SECONDS_TO_GROW = 1  # a forest of 100,000 cells, like `seconds` of the methods
 wildcard_constraints:
     dataset="[a-z][a-z0-9_]*",
     model="[a-z][a-z0-9_]*",
+    reading="[a-z][a-z0-9_]*",
+    study="wine|images",
     repetitions="[0-9]+-[0-9]+",
 
 
@@ -96,6 +121,13 @@ def raw_tables(wildcards):
 
 def all_raw_tables(wildcards):
     fetched = dict.fromkeys(part for name in DATASETS for part in parts_of(name))
+    return [RESULTS / "raw" / f"{part}.parquet" for part in fetched]
+
+
+def outlier_raw_tables(wildcards):
+    fetched = dict.fromkeys(
+        part for name in outlier_datasets() for part in parts_of(name)
+    )
     return [RESULTS / "raw" / f"{part}.parquet" for part in fetched]
 
 
@@ -294,9 +326,70 @@ def report_inputs(wildcards):
     return [
         *figure_files(),
         *table_files(),
+        *outlier_files(),
         RESULTS / "provenance.html",
         RESULTS / "summary.txt",
     ]
+
+
+def outlier_studies():
+    return list(config.get("outliers", {}))
+
+
+def outlier_files():
+    figures = [
+        FIGURES / f"fx_{study}.{kind}"
+        for study in outlier_studies()
+        for kind in ("pgf", "pdf", "png")
+    ]
+    return [
+        *(RESULTS / f"outliers_{study}.csv" for study in outlier_studies()),
+        *figures,
+    ]
+
+
+def outlier_settings(study, without):
+    """Parameters of an outlier study."""
+    own = config.get("outliers", {}).get(study, {})
+    shared = {"seed": config["protocol"]["seed"], "forest": config["forest"]}
+    return {key: own[key] for key in own if key not in without} | shared
+
+
+def outlier_names():
+    """Dataset -> its name in the figures of the outlier studies."""
+    return {name: CATALOGUE[name].label for name in outlier_datasets()}
+
+
+def wine_pair(wildcards):
+    pair = config["outliers"]["wine"]["datasets"][wildcards.reading]
+    return [RESULTS / "data" / f"{dataset}.npz" for dataset in pair]
+
+
+def image_dataset(wildcards):
+    return RESULTS / "data" / f"{config['outliers']['images']['dataset']}.npz"
+
+
+def foreign_files(wildcards):
+    return [
+        RESULTS / "outliers" / "images" / f"{dataset}.npz"
+        for dataset in foreign_datasets()
+    ]
+
+
+def foreign_kinds():
+    return config.get("outliers", {}).get("images", {}).get("foreign", [])
+
+
+def signal_files(wildcards):
+    """The signals of an outlier study; of wine, one file for each reading of its classes."""
+    if wildcards.study != "wine":
+        return [RESULTS / "outliers" / f"{wildcards.study}.parquet"]
+    readings = config["outliers"]["wine"]["datasets"]
+    return [RESULTS / "outliers" / f"wine_{reading}.parquet" for reading in readings]
+
+
+def first_signals(wildcards):
+    return signal_files(wildcards)[0]
 
 
 def config_arguments():

@@ -71,13 +71,21 @@ def entries(catalogue: Mapping[str, Mapping[str, Any]], source: str) -> dict[str
 
 
 def check_run(
-    names: Iterable[str], kinds: Sequence[str], found: Mapping[str, Entry], config_file: str, catalogue_file: str
+    names: Iterable[str],
+    kinds: Sequence[str],
+    found: Mapping[str, Entry],
+    config_file: str,
+    catalogue_file: str,
+    key: str = "datasets",
 ) -> None:
-    """Raise a JointsError unless every dataset of a run is in the catalogue and has a source that the run allows."""
+    """Raise a JointsError unless every dataset of a run is in the catalogue and has a source that the run allows.
+
+    `key` is where the configuration names these datasets.
+    """
     for name in names:
         if name not in found:
             raise JointsError(
-                f"{config_file}: 'datasets' has {name!r}, which is not in {catalogue_file}{suggestion(name, found)}"
+                f"{config_file}: {key!r} has {name!r}, which is not in {catalogue_file}{suggestion(name, found)}"
             )
         for part in found[name].parts or [name]:
             has = found[part].kinds()

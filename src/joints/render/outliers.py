@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from joints.outliers.measures import summarise
 from joints.outliers.studies import LABELS
 from joints.render.figures import TEXT_WIDTH, text
 from joints.render.saving import paper_style
@@ -31,22 +32,20 @@ LOWEST_SHARE = 0.01  # of each kind of rows may lie below what is shown; they ar
 
 
 @paper_style()
-def wine_figure(signals: pd.DataFrame, table: pd.DataFrame, names: Mapping[str, str]) -> Figure:
+def wine_figure(signals: pd.DataFrame, names: Mapping[str, str]) -> Figure:
     """One row of panels a model, one column a method, with the mean AUC in the titles.
 
     Parameters
     ----------
     signals : DataFrame
         What `joints.outliers.studies.exchange` gives; the histograms are over all its repetitions.
-    table : DataFrame
-        What `joints.outliers.measures.summarise` makes of it.
     names : mapping from dataset to its name in the figure
     """
     models = list(signals["model"].unique())
-    figure = Figure(figsize=(TEXT_WIDTH, 1.3 * len(models) + 0.3), layout="constrained")
+    figure = Figure(figsize=(TEXT_WIDTH, 1.4 * len(models) + 0.3), layout="constrained")
     axes = figure.subplots(len(models), len(WINE_PANELS), squeeze=False)
     looks = _looks(models)
-    aucs = table.set_index(["model", "method"])["auc"]
+    aucs = summarise(signals).set_index(["model", "method"])["auc"]
     for row, model in zip(axes, models, strict=True):
         for ax, method in zip(row, WINE_PANELS, strict=True):
             chosen = signals[(signals["model"] == model) & (signals["method"] == method)]
@@ -65,22 +64,20 @@ def wine_figure(signals: pd.DataFrame, table: pd.DataFrame, names: Mapping[str, 
 
 
 @paper_style()
-def image_figure(signals: pd.DataFrame, table: pd.DataFrame, names: Mapping[str, str]) -> Figure:
+def image_figure(signals: pd.DataFrame, names: Mapping[str, str]) -> Figure:
     """One panel a method; the AUC of each foreign kind of images is in the panel's legend.
 
     Parameters
     ----------
     signals : DataFrame
         What `joints.outliers.studies.foreign_digits` gives.
-    table : DataFrame
-        What `joints.outliers.measures.summarise` makes of it.
     names : mapping from dataset to its name in the figure
     """
     (model,) = signals["model"].unique()
     kinds = list(signals["rows"].unique())
     looks = _looks(kinds)
     figure = Figure(figsize=(TEXT_WIDTH, 2.1), layout="constrained")
-    aucs = table.set_index(["method", "outliers"])["auc"]
+    aucs = summarise(signals).set_index(["method", "outliers"])["auc"]
     for ax, method in zip(figure.subplots(1, len(IMAGE_PANELS)), IMAGE_PANELS, strict=True):
         _histograms(ax, _by_rows(signals[signals["method"] == method]), model, looks, 2 * BINS)
         ax.set_title(text(LABELS[method]))
@@ -91,7 +88,7 @@ def image_figure(signals: pd.DataFrame, table: pd.DataFrame, names: Mapping[str,
             if kind != model
         ]
         ax.legend(handles=aucs_here, loc="upper left", frameon=False, handlelength=1.8, borderaxespad=0.1)
-        ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.17 * len(aucs_here)))
+        ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.15 * len(aucs_here)))
     figure.axes[0].set_ylabel("Fraction of images")
     handles: list[Artist] = [
         Patch(color=looks[kind][0], alpha=0.6, label=names.get(kind, kind))
@@ -101,6 +98,11 @@ def image_figure(signals: pd.DataFrame, table: pd.DataFrame, names: Mapping[str,
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)
     return figure
+
+
+def outlier_figure(study: str, signals: pd.DataFrame, names: Mapping[str, str]) -> Figure:
+    """The figure of a study, ``wine`` or ``images``."""
+    return {"wine": wine_figure, "images": image_figure}[study](signals, names)
 
 
 def auc_text(auc: float) -> str:

@@ -1,0 +1,19 @@
+"""Models of one dataset of images, asked about its test images and about foreign ones."""
+
+from joints import log
+
+log.start(snakemake.log[0])
+
+from pathlib import Path
+
+from joints.data.dataset import Dataset
+from joints.outliers.studies import foreign_digits, write_signals
+
+signals = foreign_digits(
+    Dataset.load(snakemake.input.dataset),
+    snakemake.params.foreign,
+    {Path(path).stem: path for path in snakemake.input.foreign},
+    **snakemake.params.settings,
+    n_jobs=snakemake.threads,
+)
+write_signals(signals, snakemake.output.signals)

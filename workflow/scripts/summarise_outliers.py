@@ -1,0 +1,16 @@
+"""How well every method separates a model's own kind of rows from foreign ones."""
+
+from joints import log
+
+log.start(snakemake.log[0])
+
+from pathlib import Path
+
+import pandas as pd
+
+from joints.outliers.measures import summarise
+from joints.outliers.studies import read_signals
+from joints.scores import write_table
+
+tables = {Path(path).stem: summarise(read_signals(path)) for path in snakemake.input}
+write_table(pd.concat(tables, names=["study", None]).reset_index("study"), snakemake.output[0])
