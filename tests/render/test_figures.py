@@ -1,0 +1,210 @@
+"""Figures: every file is written with or without TeX, the same each time, and LaTeX takes it."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import study
+
+from joints import statistics, summarise
+from joints.data.details import write_csv, write_latex
+from joints.errors import JointsError
+from joints.files import write_text
+from joints.render import document, figures, tables
+from joints.render.saving import save
+from joints.render.study import write_study
+
+TEX = shutil.which("pdflatex")
+needs_tex = pytest.mark.skipif(TEX is None, reason="there is no pdflatex")
+
+
+def drawn():
+    scores = study.scores(rates=(0.0, 0.3, 0.9))
+    means = summarise.means(scores, study.METHODS)
+    table1 = summarise.table1(means, study.details(), study.COLUMNS)
+    agreement = summarise.agreement(table1, study.PAPER, study.COLUMNS)
+    return {
+        "breast": figures.dataset_figure(means.query("dataset == 'breast'"), study.LABELS),
+        "againstKNN": figures.gain_figure(summarise.gains(means), study.LABELS),
+        "agreement": figures.agreement_figure(agreement, study.LABELS),
+        "ranks": figures.rank_figure(statistics.ranks(means, study.METHODS), study.LABELS),
+    }
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """All figures in all formats, made where no TeX can be found."""
+    folder = tmp_path_factory.mktemp("figures")
+    path = os.environ["PATH"]
+    os.environ["PATH"] = str(folder)
+    try:
+        for name, figure in drawn().items():
+            for kind in ("pgf", "pdf", "png"):
+                save(figure, folder / f"{name}.{kind}")
+    finally:
+        os.environ["PATH"] = path
+    return folder
+
+
+def test_files_are_what_their_names_say(files):
+    for path in files.iterdir():
+        start = path.read_bytes()[:9]
+        assert start.startswith({".pgf": b"%% Creat", ".pdf": b"%PDF-", ".png": b"\x89PNG"}[path.suffix]), path.name
+    assert len(list(files.iterdir())) == 12
+
+
+def test_the_same_bytes_again_with_or_without_tex(files, tmp_path):
+    for name, figure in drawn().items():
+        for kind in ("pgf", "pdf", "png"):
+            path = tmp_path / f"{name}.{kind}"
+            save(figure, path)
+            assert path.read_bytes() == (files / path.name).read_bytes(), path.name
+
+
+def test_pgf_files_belong_to_no_machine(files):
+    for path in files.glob("*.pgf"):
+        text = path.read_text()
+        assert "/" not in re.sub(r"%% .*", "", text), path.name
+        assert "includegraphics" not in text and "pgfimage" not in text  # nothing that would have to lie beside it
+
+
+def test_one_panel_a_method_and_one_highlight_a_panel():
+    figure = drawn()["breast"]
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == [figures.text(label) for label in study.LABELS.values()]
+    for ax, method in zip(figure.axes, study.LABELS, strict=True):
+        assert len(ax.lines) == 10 and len(ax.collections) == 1  # all curves, one band
+        coloured = [line for line in ax.lines if line.get_color() != figures.GREY]
+        assert [line.get_color() for line in coloured] == [figures.colour(method)]
+    assert {tuple(ax.get_ylim()) for ax in figure.axes} == {tuple(figure.axes[0].get_ylim())}
+
+
+def test_figure_2_has_the_papers_panels():
+    figure = drawn()["againstKNN"]
+    assert [ax.get_title() for ax in figure.axes] == ["Surrogate", "Friedman", "Mean", "MissForest", "GeF", "GeF(LSPN)"]
+
+
+def test_fewer_methods_than_panels_of_a_row():
+    means = summarise.means(study.scores(), ["mean", "knn"])
+    labels = {name: study.LABELS[name] for name in ("mean", "knn")}
+    shown = [ax for ax in figures.dataset_figure(means.query("dataset == 'breast'"), labels).axes if ax.axison]
+    assert len(shown) == 2
+
+
+def test_colours_differ_in_grey():
+    def grey(colour):
+        red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    levels = sorted([grey(figures.BLUE), grey(figures.VERMILION), float(figures.GREY)])
+    assert levels[1] - levels[0] > 0.05 and levels[2] - levels[1] > 0.15
+
+
+def test_ranks_within_the_critical_difference_are_joined():
+    values = np.array([1.0, 1.5, 3.0, 3.2, 6.0])
+    assert figures._cliques(values, 1.0) == [(0, 1), (2, 3)]
+    assert figures._cliques(values, 2.0) == [(0, 2), (1, 3)]
+    assert figures._cliques(values, 9.0) == [(0, 4)]
+
+
+@needs_tex
+def test_every_pgf_file_compiles(files, tmp_path):
+    inputs = "\n\n".join(rf"\input{{{path}}}" for path in sorted(files.glob("*.pgf")))
+    source = rf"\documentclass{{article}}\usepackage{{pgf}}\begin{{document}}{inputs}\end{{document}}"
+    (tmp_path / "a.tex").write_text(source)
+    done = subprocess.run(
+        [TEX, "-interaction=nonstopmode", "-halt-on-error", "a.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+@pytest.fixture
+def run_folder(files, tmp_path):
+    """The folders of a run, as the PDF needs them."""
+    scores = study.scores(rates=(0.0, 0.3, 0.9))
+    means = summarise.means(scores, study.METHODS)
+    table1 = summarise.table1(means, study.details(), study.COLUMNS)
+    frames = {
+        "table1": table1,
+        "agreement": summarise.agreement(table1, study.PAPER, study.COLUMNS),
+        "ranks": statistics.ranks(means, study.METHODS),
+        "tally": statistics.tally(statistics.comparisons(scores, study.METHODS)),
+        "datasets": study.details(),
+    }
+    results, pictures = tmp_path / "results", tmp_path / "figures"
+    shutil.copytree(files, pictures)
+    tex = [str(results / "tables" / f"{name}.tex") for name in ("table1", "agreement", "ranks", "tally")]
+    write_study(frames, study.LABELS, study.COLUMNS, [], tex)
+    for name in study.DATASETS:
+        halves = tables.dataset_tables(means[means["dataset"] == name], study.LABELS)
+        write_text(results / "tables" / f"{name}.tex", tables.to_latex(halves))
+        shutil.copyfile(files / "breast.pgf", pictures / f"{name}.pgf")
+    write_csv(study.details(), results / "datasets.csv")
+    write_latex(study.details(), results / "datasets.tex")
+    return tmp_path
+
+
+@needs_tex
+def test_one_pdf_with_everything(run_folder):
+    out = run_folder / "study.pdf"
+    document.build("test", run_folder / "results", run_folder / "figures", list(study.DATASETS), out)
+    assert out.read_bytes().startswith(b"%PDF-")
+
+
+def test_without_tex_the_pdf_says_what_to_install(run_folder, monkeypatch):
+    monkeypatch.setenv("PATH", str(run_folder))
+    with pytest.raises(JointsError, match=r"there is no pdflatex.*install a TeX system, on Debian.*texlive"):
+        document.build("test", run_folder / "results", run_folder / "figures", [], run_folder / "study.pdf")
+
+
+STUBS = {
+    # what the paper loads and small TeX systems lack; none of it has to do with results
+    "neurips_2020": r"\DeclareOption*{}\ProcessOptions\relax\RequirePackage[textwidth=5.5in,textheight=9in]{geometry}"
+    r"\AtBeginDocument{\renewcommand{\maketitle}{}}",
+    "bbm": r"\newcommand{\mathbbm}[1]{\mathbf{#1}}",
+    "algorithm2e": "",
+}
+
+
+@needs_tex
+def test_the_papers_own_latex_builds_against_the_outputs(shared, files, tmp_path):
+    """Preamble, Table 1, Figure 2 and the first two sections of the appendix, as the authors wrote them."""
+    source = (shared / "paper/joints-in-random-forests.tex").read_text()
+    parts = re.split(r"^%% file: (\S+)\n", source, flags=re.MULTILINE)
+    parts = dict(zip(parts[1::2], parts[2::2], strict=True))
+    main, appendix = parts["main.tex"], parts["exp-missing.tex"]
+    preamble = main[: main.index(r"\begin{document}")]
+    figure = main[main.index(r"\begin{figure}[t!]") :]
+    figure = figure[: figure.index(r"\end{figure}")] + r"\end{figure}"
+    table = main[main.index(r"\DTLloaddb[]{res30}") :]
+    table = table[: table.index(r"\end{table}")] + r"\end{table}"
+    sections = appendix.split(r"\newpage")[1:3]
+    body = [figure.replace(r"\input{ }", r"\input{Figures/againstKNN.pgf}"), table, *sections]
+    (tmp_path / "main.tex").write_text("\n".join([preamble, r"\begin{document}", *body, r"\end{document}"]))
+    for name, text in STUBS.items():
+        found = subprocess.run(["kpsewhich", f"{name}.sty"], capture_output=True, check=False).returncode == 0
+        if not found:
+            (tmp_path / f"{name}.sty").write_text(rf"\ProvidesPackage{{{name}}}{text}")
+    (tmp_path / "Results").mkdir()
+    (tmp_path / "Figures").mkdir()
+    means = summarise.means(study.scores(rates=(0.0, 0.3, 0.9)), study.METHODS)
+    table1 = summarise.table1(means, study.details(), study.COLUMNS)
+    table1.to_csv(tmp_path / "Results" / "res30.csv", index=False)
+    wide = summarise.dataset_table(means.query("dataset == 'breast'"), study.COLUMNS)
+    shutil.copy(files / "againstKNN.pgf", tmp_path / "Figures")
+    for name in ("authent", "bank"):
+        wide.to_csv(tmp_path / "Results" / f"{name}.csv", index=False)
+        shutil.copy(files / "breast.pgf", tmp_path / "Figures" / f"{name}.pgf")
+    done = subprocess.run(
+        [TEX, "-interaction=nonstopmode", "-halt-on-error", "main.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    if shutil.which("pdftotext"):
+        text = subprocess.run(
+            ["pdftotext", "-layout", "main.pdf", "-"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+        row = next(line for line in text.splitlines() if line.split()[:2] == ["wdbc", "569"])
+        assert str(table1["GeF"].iloc[0]) in row and str(table1["Surr"].iloc[0]) in row
