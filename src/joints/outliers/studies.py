@@ -183,6 +183,7 @@ def foreign_digits(
     """
     images = images_of(data.X, data.name)
     side = images.shape[1]
+    theirs = _available(foreign, files)
     n_test = max(1, round(TEST_SHARE * len(images)))
     parts = []
     for repetition in range(1, repetitions + 1):
@@ -193,14 +194,12 @@ def foreign_digits(
         for kind in foreign:
             if "made" in kind:
                 asked[kind["label"]] = MADE[kind["made"]](test, random)
-                continue
-            theirs, reason = load_images(files[kind["dataset"]])
-            if reason:
-                logger.warning("%s is left out: %s; delete %s to try again.", kind["label"], reason,
-                               files[kind["dataset"]])  # fmt: skip
-                continue
-            theirs = theirs[_some(len(theirs), test_rows, random)]
-            asked[kind["label"]] = fit_into(theirs, side, kind.get("margin", 0))
+            elif kind["dataset"] in theirs:
+                chosen = theirs[kind["dataset"]]
+                chosen = chosen[_some(len(chosen), test_rows, random)]
+                asked[kind["label"]] = fit_into(chosen, side, kind.get("margin", 0))
+        if len(asked) == 1:
+            raise JointsError("none of the foreign images could be had: there is nothing to tell apart")
         logger.info("%d images to learn from, %s", len(train), {name: len(part) for name, part in asked.items()})
         part = signals(
             images[train].reshape(len(train), -1),
@@ -215,6 +214,18 @@ def foreign_digits(
         )
         parts.append(part.assign(repetition=repetition, model=data.name))
     return pd.concat(parts, ignore_index=True)
+
+
+def _available(foreign: Sequence[Mapping[str, Any]], files: Mapping[str, str | Path]) -> dict[str, np.ndarray]:
+    """The images of the foreign datasets that could be had; the others are named, with the reason."""
+    found = {}
+    for name in dict.fromkeys(kind["dataset"] for kind in foreign if "dataset" in kind):
+        images, reason = load_images(files[name])
+        if reason:
+            logger.warning("%s is left out: %s.  Delete %s to try again.", name, reason, files[name])
+        else:
+            found[name] = images
+    return found
 
 
 def _some(n: int, at_most: int, random: np.random.Generator) -> np.ndarray:
