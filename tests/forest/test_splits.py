@@ -140,6 +140,17 @@ def test_order_by_count_is_the_published_one():
     assert goes_left.tolist() == [True, False, False]
 
 
+def test_published_side_of_categories_that_do_not_occur():
+    """Order by count, then code; the first of equally good cuts: absent codes behind the last on the left go right."""
+    counts = np.array([[0, 0], [4, 0], [0, 0], [1, 5], [0, 0], [3, 0], [0, 0]], dtype=float)
+    goes_left = np.empty(7, dtype=bool)
+    best_ordered_subset(counts, False, 1, goes_left)
+    assert goes_left.tolist() == [True, True, True, False, True, True, False]
+    counts = np.array([[0, 0], [9, 1], [0, 0], [1, 9], [0, 0]], dtype=float)  # all that occur have rows of class 1
+    best_ordered_subset(counts, False, 1, goes_left[:5])
+    assert goes_left[:5].tolist() == [True, True, True, False, True]
+
+
 def test_many_categories_and_classes_come_close_to_the_optimum():
     """Beyond the exhaustive search: how much of the possible gain the search finds, on the hardest kind of table."""
     rng = np.random.default_rng(1)

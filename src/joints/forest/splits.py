@@ -97,38 +97,39 @@ def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     """Best two subsets of the categories for two classes, as a cut of the ordered categories.
 
     `counts` (categories x 2) are class weights at the node.  Ordered by the proportion of class 1 this is the optimum
-    (Breiman et al. 1984); ordered by its count it is what the published numbers rest on.  Categories that do not occur
-    join the left side, the low end of that order.  Fills `goes_left`, returns the score (-inf: no split).
+    (Breiman et al. 1984); categories that do not occur come first, so they join the left side.  Ordered by the count of
+    class 1, equal ones by their code, it is what the published numbers rest on: there a category that does not occur
+    stands among those without rows of class 1, and the first of equally good cuts may leave it on the right.  Fills
+    `goes_left`, returns the score (-inf: no split).
     """
     n_categories = counts.shape[0]
     order = np.empty(n_categories, dtype=np.int64)
     value = np.empty(n_categories)
-    present = 0
     totals = np.zeros(2)
     for c in range(n_categories):
         size = counts[c, 0] + counts[c, 1]
-        if size == 0:
-            continue
-        v = counts[c, 1] / size if by_proportion else counts[c, 1]
-        j = present
+        if not by_proportion:
+            v = counts[c, 1]
+        else:
+            v = counts[c, 1] / size if size > 0 else -1.0
+        j = c
         while j > 0 and value[j - 1] > v:
             value[j], order[j] = value[j - 1], order[j - 1]
             j -= 1
         value[j], order[j] = v, c
-        present += 1
         totals[0] += counts[c, 0]
         totals[1] += counts[c, 1]
     n = totals[0] + totals[1]
     left = np.zeros(2)
     best, cut = -np.inf, 0
-    for i in range(present - 1):
+    for i in range(n_categories - 1):
         left[0] += counts[order[i], 0]
         left[1] += counts[order[i], 1]
         n_left, score = _partition_score(left, totals, n)
         if score > best and n_left >= min_rows and n - n_left >= min_rows:
             best, cut = score, i + 1
     goes_left[:] = True
-    for i in range(cut, present):
+    for i in range(cut, n_categories):
         goes_left[order[i]] = False
     return n + best
 
