@@ -94,6 +94,12 @@ def test_fewer_methods_than_panels_of_a_row():
     assert len(shown) == 2
 
 
+def test_a_run_without_any_dataset_of_the_paper(tmp_path):
+    nothing = summarise.agreement(study.PAPER.assign(Dataset="mine"), study.PAPER, study.COLUMNS)
+    save(figures.agreement_figure(nothing, study.LABELS), tmp_path / "a.pgf")
+    assert "No cell of this run" in (tmp_path / "a.pgf").read_text()
+
+
 def test_colours_differ_in_grey():
     def grey(colour):
         red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))

@@ -41,17 +41,27 @@ def test_every_key_of_the_paper_has_a_comment(root):
     assert bare == []
 
 
+@pytest.mark.xdist_group("experiment")
 def test_the_smallest_run_works_without_a_network(project):
-    """config/smoke.yaml as it is shipped."""
+    """config/smoke.yaml as it is shipped: from nothing to tables, figures and report."""
     out = project.succeed("--quiet", "all", configfile="config/smoke.yaml")
-    assert [line for line in out.splitlines() if "profile" not in line] == []
-    summary = (project.folder / "results" / "smoke" / "summary.txt").read_text()
-    assert "wdbc 569" in " ".join(summary.split())
+    assert [line for line in out.splitlines() if "profile" not in line and "compiling" not in line] == []
+    results, figures = project.folder / "results" / "smoke", project.folder / "figures" / "smoke"
+    summary = (results / "summary.txt").read_text()
+    assert "wdbc" in summary and "of 7 cells of Table 1 within the intervals" in summary
+    assert (results / "report.html").stat().st_size > 100_000
+    assert {path.name for path in figures.iterdir()} == {
+        f"{name}.{kind}" for name in ("breast", "againstKNN", "agreement", "ranks") for kind in ("pgf", "pdf", "png")
+    }
+    # Theorem 1: on complete rows, all of these are the forest itself
+    complete = (results / "ci" / "breast.csv").read_text().splitlines()[1].split(",")
+    assert len(set(complete[1:12:2])) == 1
 
 
 def test_targets(root):
     rules = snakemake(root, "--list-rules").stdout.split()
-    assert {"all", "fetch", "datasets", "summary"} <= set(rules)
+    expected = {"all", "fetch", "datasets", "scores", "tables", "figures", "agreement", "summary", "report", "pdf"}
+    assert expected <= set(rules)
 
 
 def test_scripts_are_thin_and_start_their_log_first(root):

@@ -96,6 +96,10 @@ def gain_figure(gains: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
 def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     """Our accuracies minus the paper's for every cell of Table 1, with the interval of the difference."""
     methods = [method for method in labels if method in set(agreement["method"])]
+    if not methods:
+        figure = Figure(figsize=(TEXT_WIDTH, 0.5))
+        figure.text(0.5, 0.5, "No cell of this run is in the paper's Table 1.", ha="center", va="center")
+        return figure
     datasets = list(agreement["dataset"].unique())[::-1]
     width = (agreement["ours_interval"] ** 2 + agreement["paper_interval"] ** 2) ** 0.5
     height = {name: i for i, name in enumerate(datasets)}
