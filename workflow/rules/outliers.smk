@@ -76,7 +76,7 @@ rule summarise_outliers:
             RESULTS / "outliers_{study}.csv",
             caption="../report/outliers_table.rst",
             category="6 Outliers",
-            labels={"what": "{study}", "kind": "table"},
+            labels={"what": "{study}: table"},
         ),
     log:
         LOGS / "outliers" / "summarise_{study}.log",
@@ -96,7 +96,7 @@ rule draw_outliers:
             FIGURES / "fx_{study}.png",
             caption="../report/outliers_figure.rst",
             category="6 Outliers",
-            labels={"what": "{study}", "kind": "figure"},
+            labels={"what": "{study}: figure"},
         ),
         others=[FIGURES / "fx_{study}.pgf", FIGURES / "fx_{study}.pdf"],
     log:
