@@ -108,10 +108,8 @@ def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     totals = np.zeros(2)
     for c in range(n_categories):
         size = counts[c, 0] + counts[c, 1]
-        if not by_proportion:
-            v = counts[c, 1]
-        else:
-            v = counts[c, 1] / size if size > 0 else -1.0
+        proportion = counts[c, 1] / size if size > 0 else -1.0
+        v = proportion if by_proportion else counts[c, 1]
         j = c
         while j > 0 and value[j - 1] > v:
             value[j], order[j] = value[j - 1], order[j - 1]
