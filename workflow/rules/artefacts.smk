@@ -221,8 +221,7 @@ rule build_report:
     conda:
         "../../environment.yml"
     params:
-        configfiles=workflow.configfiles,
-        overwrite=config_arguments(),
+        configuration=config_arguments(),
     script:
         "../scripts/build_report.py"
 

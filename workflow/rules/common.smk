@@ -393,10 +393,8 @@ def first_signals(wildcards):
 
 
 def config_arguments():
-    """What the command line adds to the configuration, for a call of Snakemake inside of a job."""
+    """The configuration of this run as arguments for a call of Snakemake inside of a job."""
     added = workflow.config_settings.config
-    return (
-        ["--config", *(f"{key}={value}" for key, value in added.items())]
-        if added
-        else []
-    )
+    files = ["--configfile", *(shown(path) for path in workflow.configfiles)]
+    values = [f"{key}={value}" for key, value in added.items()]
+    return [*files, "--config", *values] if values else files

@@ -13,8 +13,7 @@ from joints.files import replacing
 with replacing(snakemake.output[0]) as temporary:
     path = temporary.with_suffix(".html")  # Snakemake goes by the ending
     command = [sys.executable, "-m", "snakemake", "artefacts", "--report", str(path), "--nolock", "--cores", "1"]
-    command += ["--configfile", *snakemake.params.configfiles, *snakemake.params.overwrite]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, *snakemake.params.configuration], capture_output=True, text=True, check=False)
     if done.returncode:
         raise JointsError(f"Snakemake could not make its report: {done.stdout[-500:]} {done.stderr[-2000:]}")
     path.replace(temporary)
