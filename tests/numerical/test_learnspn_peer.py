@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 PEERS = Path(__file__).resolve().parent / "peers"
-TOLERANCE = 0.5  # nats a row, either way: seeds and starts of k-means differ; in `x` the cuts gain 1.9 to 23
+TOLERANCE = 0.3  # nats a row, either way: seeds and starts of k-means differ; in `x` the cuts gain 1.9 to 6.3
 
 script = runpy.run_path(str(PEERS / "learnspn_peer.py"))
 record = json.loads((PEERS / "learnspn_peer.json").read_text())

@@ -33,13 +33,6 @@ SMOOTHING = 0.1  # added to the count of each category
 SEEDS = range(5)
 
 
-def draw_split() -> dict[str, list[int]]:
-    """A third of the rows of each dataset for testing."""
-    rng = np.random.default_rng(0)
-    n_rows = {name: len(load().target) for name, load in LOADERS.items()}
-    return {name: np.sort(rng.permutation(n)[: n // 3]).tolist() for name, n in n_rows.items()}
-
-
 def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """X_train, y_train, X_test, y_test; continuous features are standardised by the training rows."""
     X, y = LOADERS[name](return_X_y=True)
@@ -202,8 +195,6 @@ def main() -> None:
     parser.add_argument("datasets", nargs="*", help="only these, and keep the record of the others")
     asked = parser.parse_args()
     part, datasets = asked.part, asked.datasets or DATASETS
-    if not SPLIT.exists():
-        SPLIT.write_text(json.dumps(draw_split()) + "\n")
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     rows = [row for row in record.get(part, {"rows": []})["rows"] if row["dataset"] not in datasets]
     for name in datasets:
