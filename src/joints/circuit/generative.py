@@ -51,7 +51,9 @@ class GenerativeForestClassifier(CircuitClassifier):
     threshold : float, default=0.001
         LearnSPN holds two variables dependent when the p-value of their test is below this.
     truncate : bool, default=False
-        Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are.
+        Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are.  False reproduces
+        the published numbers; what such a density has outside of the cell is then lost, so p(x) integrates to less
+        than one.
     max_features, purity, min_samples_leaf, max_depth, bootstrap, category_order, categorical_features, random_state, \
 n_jobs
         As in `joints.ForestClassifier`.
