@@ -50,17 +50,29 @@ class Protocol:
     repetitions: int = 1
 
     @classmethod
-    def read(cls, settings: Mapping[str, Any], dataset: str) -> Protocol:
-        """The protocol of a dataset by the configuration's `protocol`, with what `exceptions` say about it."""
-        exception = settings.get("exceptions", {}).get(dataset, {})
-        chosen = {name: settings[name] for name in ("seed", "repetitions", "folds", "rates")} | dict(exception)
-        return cls(**{**chosen, "rates": tuple(chosen["rates"])})
+    def read(cls, settings: Mapping[str, Any], dataset: str, method: str | None = None) -> Protocol:
+        """The protocol of a dataset by the configuration's `protocol`, with what `exceptions` say about it.
+
+        A method that is named there under `fewer` has its first repetitions only.
+        """
+        exception = dict(settings.get("exceptions", {}).get(dataset, {}))
+        fewer = exception.pop("fewer", {})
+        chosen = {name: settings[name] for name in ("seed", "repetitions", "folds", "rates")} | exception
+        repetitions = min(chosen["repetitions"], fewer.get(method, chosen["repetitions"]))
+        return cls(**{**chosen, "rates": tuple(chosen["rates"]), "repetitions": repetitions})
 
 
 def check_protocol(
-    settings: Mapping[str, Any], datasets: Sequence[str], methods: Sequence[str], config_file: str
+    settings: Mapping[str, Any],
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    models: Sequence[str],
+    config_file: str,
 ) -> None:
-    """Raise a JointsError unless a run's rates and exceptions, already validated by the schema, make sense."""
+    """Raise a JointsError unless a run's rates and exceptions, already validated by the schema, make sense.
+
+    `models` are the methods that others may answer from: GeF for GeF and GeF+.
+    """
     rates = settings["rates"]
     if list(rates) != sorted(set(rates)):
         raise JointsError(f"{config_file}: 'protocol.rates' must be ascending, each rate once")
@@ -68,12 +80,18 @@ def check_protocol(
         raise JointsError(f"{config_file}: 'protocol.rates' must have {TABLE_RATE}, the rate of the paper's Table 1")
     if REFERENCE not in methods:
         raise JointsError(f"{config_file}: 'methods' must have {REFERENCE!r}, which the others are compared with")
-    for name in settings.get("exceptions", {}):
+    for name, exception in settings.get("exceptions", {}).items():
         if name not in datasets:
             raise JointsError(
                 f"{config_file}: 'protocol.exceptions' has {name!r}, which is not among the run's datasets"
                 f"{suggestion(name, datasets)}"
             )
+        for method in exception.get("fewer", {}):
+            if method not in models:
+                raise JointsError(
+                    f"{config_file}: 'protocol.exceptions.{name}.fewer' has {method!r}, which is no method of the run "
+                    f"with a model of its own{suggestion(method, models)}"
+                )
 
 
 @dataclass(frozen=True, eq=False)

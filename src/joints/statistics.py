@@ -67,7 +67,7 @@ def critical_difference(n_methods: int, n_datasets: int) -> float:
 
 
 def comparisons(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Every method against KNN on every dataset and at every rate.
+    """Every method against KNN on every dataset and at every rate, over the repetitions that both have.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def comparisons(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     for method in methods:
         if method == REFERENCE:
             continue
-        differences = 100 * (wide[method] - wide[REFERENCE])
+        differences = 100 * (wide[method] - wide[REFERENCE]).dropna()  # repetitions that both have
         for rate, at_rate in differences.groupby("rate"):
             tests = [
                 (dataset, values.mean(), *corrected_t_test(values.to_numpy(), _n_folds(values)))

@@ -134,6 +134,15 @@ def test_a_dataset_may_say_otherwise():
     assert Protocol.read(settings, "bank") == Protocol(3, 10, (0, 0.3), 1)
 
 
+def test_a_method_may_have_fewer_repetitions():
+    settings = {"seed": 3, "repetitions": 10, "folds": 5, "rates": [0, 0.3],
+                "exceptions": {"bank": {"repetitions": 2, "fewer": {"missforest": 1, "gef": 4}}}}  # fmt: skip
+    assert Protocol.read(settings, "bank") == Protocol.read(settings, "bank", "knn") == Protocol(3, 5, (0, 0.3), 2)
+    assert Protocol.read(settings, "bank", "missforest") == Protocol(3, 5, (0, 0.3), 1)
+    assert Protocol.read(settings, "bank", "gef") == Protocol(3, 5, (0, 0.3), 2)
+    assert Protocol.read(settings, "wine", "missforest") == Protocol(3, 5, (0, 0.3), 10)
+
+
 @pytest.mark.parametrize(
     ("change", "methods", "reason"),
     [
@@ -141,12 +150,13 @@ def test_a_dataset_may_say_otherwise():
         ({"rates": [0, 0.1]}, ["knn"], "must have 0.3"),
         ({}, ["gef"], "must have 'knn'"),
         ({"exceptions": {"wime": {"folds": 3}}}, ["knn"], r"has 'wime'.*\(did you mean 'wine'\?\)"),
+        ({"exceptions": {"wine": {"fewer": {"kn": 3}}}}, ["knn"], r"wine.fewer' has 'kn'.*\(did you mean 'knn'\?\)"),
     ],
 )
 def test_settings_that_make_no_sense(change, methods, reason):
     settings = {"seed": 1, "repetitions": 1, "folds": 2, "rates": [0, 0.3], **change}
     with pytest.raises(JointsError, match=reason):
-        check_protocol(settings, ["wine"], methods, "my.yaml")
+        check_protocol(settings, ["wine"], methods, methods, "my.yaml")
 
 
 def test_generators_are_made_in_one_place_only():

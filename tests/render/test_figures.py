@@ -24,8 +24,7 @@ needs_tex = pytest.mark.skipif(TEX is None, reason="there is no pdflatex")
 def drawn():
     scores = study.scores(rates=(0.0, 0.3, 0.9))
     means = summarise.means(scores, study.METHODS)
-    table1 = summarise.table1(means, study.details(), study.COLUMNS)
-    agreement = summarise.agreement(table1, study.PAPER, study.COLUMNS)
+    agreement = summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS)
     return {
         "breast": figures.dataset_figure(means.query("dataset == 'breast'"), study.LABELS),
         "againstKNN": figures.gain_figure(summarise.gains(means), study.LABELS),
@@ -95,7 +94,8 @@ def test_fewer_methods_than_panels_of_a_row():
 
 
 def test_a_run_without_any_dataset_of_the_paper(tmp_path):
-    nothing = summarise.agreement(study.PAPER.assign(Dataset="mine"), study.PAPER, study.COLUMNS)
+    means = summarise.means(study.scores(), study.METHODS)
+    nothing = summarise.agreement(means, study.details().assign(label="mine"), study.PAPER, study.COLUMNS)
     save(figures.agreement_figure(nothing, study.LABELS), tmp_path / "a.pgf")
     assert "No cell of this run" in (tmp_path / "a.pgf").read_text()
 
@@ -134,8 +134,9 @@ def run_folder(files, tmp_path):
     means = summarise.means(scores, study.METHODS)
     table1 = summarise.table1(means, study.details(), study.COLUMNS)
     frames = {
+        "means": means,
         "table1": table1,
-        "agreement": summarise.agreement(table1, study.PAPER, study.COLUMNS),
+        "agreement": summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS),
         "ranks": statistics.ranks(means, study.METHODS),
         "tally": statistics.tally(statistics.comparisons(scores, study.METHODS)),
         "datasets": study.details(),

@@ -21,7 +21,7 @@ def frames():
     return {
         "means": means,
         "table1": table1,
-        "agreement": summarise.agreement(table1, study.PAPER, study.COLUMNS),
+        "agreement": summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS),
         "ranks": statistics.ranks(means, study.METHODS),
         "tally": statistics.tally(statistics.comparisons(scores, study.METHODS)),
         "datasets": study.details(),

@@ -84,3 +84,14 @@ def test_ranks_of_a_study():
     table = statistics.ranks(means, study.METHODS)
     for _, group in table.groupby("rate"):
         assert group["rank"].sum() == pytest.approx(10 * 11 / 2)
+
+
+def test_a_method_with_fewer_repetitions_is_compared_over_those():
+    scores = study.scores(repetitions=5, folds=3)
+    fewer = scores[(scores["method"] != "missforest") | (scores["repetition"] <= 2)]
+    only_two = statistics.comparisons(scores[scores["repetition"] <= 2], study.METHODS)
+    table = statistics.comparisons(fewer, study.METHODS)
+    pd.testing.assert_frame_equal(
+        table.query("method == 'missforest'").reset_index(drop=True),
+        only_two.query("method == 'missforest'").reset_index(drop=True),
+    )

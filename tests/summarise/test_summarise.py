@@ -27,14 +27,15 @@ def small(values, method="knn", dataset="d", rate=0.3):
 def test_interval_over_the_means_of_repetitions():
     table = summarise.means(small([[0.5, 0.7], [0.6, 0.6], [0.9, 0.7]]), ["knn"])
     low, high = stats.t.interval(0.95, 2, loc=200 / 3, scale=stats.sem([60, 60, 80]))
-    assert table["mean"].item() == pytest.approx(200 / 3) and table["n"].item() == 3
+    assert table["mean"].item() == pytest.approx(200 / 3) and table["repetitions"].item() == 3
     assert table["interval"].item() == pytest.approx((high - low) / 2)
 
 
 def test_interval_over_the_folds_of_a_single_repetition():
     table = summarise.means(small([[0.5, 0.7, 0.9]]), ["knn"])
     low, high = stats.t.interval(0.95, 2, loc=70, scale=stats.sem([50, 70, 90]))
-    assert table["n"].item() == 3 and table["interval"].item() == pytest.approx((high - low) / 2)
+    assert table["repetitions"].item() == 1 and table["folds"].item() == 3
+    assert table["interval"].item() == pytest.approx((high - low) / 2)
 
 
 def test_files_for_the_papers_latex(means, shared_columns):
@@ -90,8 +91,20 @@ def test_gains_over_knn(means):
     assert row["interval"] == pytest.approx(summarise.half_width((at["gef"] - at["knn"]).to_numpy()))
 
 
+def as_means(table1):
+    """A table like the paper's in the form of `means`, and the datasets that it names."""
+    rows = [
+        (row["Dataset"], method, 0.3, row[study.COLUMNS[method][0]], row[study.COLUMNS[method][1]], 10, 5)
+        for row in table1.to_dict("records")
+        for method in summarise.TABLE_METHODS
+    ]
+    names = ["dataset", "method", "rate", "mean", "interval", "repetitions", "folds"]
+    datasets = pd.DataFrame({"dataset": table1["Dataset"], "label": table1["Dataset"], "n": table1["n"]})
+    return pd.DataFrame(rows, columns=names), datasets
+
+
 def test_the_paper_agrees_with_itself():
-    table = summarise.agreement(study.PAPER, study.PAPER, study.COLUMNS)
+    table = summarise.agreement(*as_means(study.PAPER), study.PAPER, study.COLUMNS)
     assert len(table) == 147 and (table["z"] == 0).all() and (table["verdict"] == "within").all()
     assert summarise.agreement_sentence(table).startswith("147 of 147 cells of Table 1 within the intervals")
 
@@ -101,12 +114,21 @@ def test_agreement_by_hand():
     ours["GeF"] += 1.5 * np.hypot(0.47, 0.3)
     ours["GeFci"] = 0.3
     ours["Mean"] -= 10
-    table = summarise.agreement(ours, study.PAPER, study.COLUMNS).set_index("method")
-    assert table.loc["gef", "z"] == pytest.approx(1.5, abs=1e-3) and table.loc["gef", "verdict"] == "near"
+    table = summarise.agreement(*as_means(ours), study.PAPER, study.COLUMNS).set_index("method")
+    assert table.loc["gef", "z"] == pytest.approx(1.5, abs=0.01) and table.loc["gef", "verdict"] == "near"
     assert table.loc["mean", "verdict"] == "off" and table.loc["knn", "verdict"] == "within"
+    assert table.loc["gef", ["repetitions", "folds"]].tolist() == [10, 5]
 
 
 def test_datasets_that_the_paper_lacks_have_no_agreement():
-    ours = study.PAPER.assign(Dataset="mine")
-    table = summarise.agreement(ours, study.PAPER, study.COLUMNS)
+    means, datasets = as_means(study.PAPER)
+    table = summarise.agreement(means, datasets.assign(label="mine"), study.PAPER, study.COLUMNS)
     assert table.empty and "none of the paper's cells" in summarise.agreement_sentence(table)
+
+
+def test_methods_with_fewer_repetitions_say_so():
+    scores = pd.concat([small([[0.5, 0.7]] * 4), small([[0.5, 0.7]], "missforest"), small([[0.5, 0.7]] * 2, "gef")])
+    table = summarise.means(scores, ["knn", "missforest", "gef"])
+    assert table.set_index("method")["repetitions"].to_dict() == {"knn": 4, "missforest": 1, "gef": 2}
+    sentence = summarise.repetitions_sentence(table, {"knn": "KNN", "missforest": "MissForest", "gef": "GeF"})
+    assert sentence == "Repetitions x folds: 4 x 2, except 2 x 2 for d (GeF); 1 x 2 for d (MissForest)."

@@ -31,6 +31,7 @@ rule compare_methods:
         "../../environment.yml"
     params:
         methods=config["methods"],
+        ranked=list(shown_labels()),
         columns=paper_columns(),
         code=code_digest("joints.summarise", "joints.statistics"),
     script:
@@ -63,8 +64,10 @@ rule render_dataset:
         "../../environment.yml"
     params:
         title=dataset_title,
-        labels=method_labels(),
-        code=code_digest("joints.render.figures", "joints.render.tables"),
+        labels=shown_labels(),
+        code=code_digest(
+            "joints.render.figures", "joints.render.tables", "joints.summarise"
+        ),
         style=style_digest(),
     script:
         "../scripts/render_dataset.py"
@@ -73,6 +76,7 @@ rule render_dataset:
 rule render_study:
     input:
         datasets=RESULTS / "datasets.csv",
+        means=RESULTS / "means.csv",
         table1=RESULTS / "table1.csv",
         agreement=RESULTS / "agreement.csv",
         ranks=RESULTS / "ranks.csv",
@@ -119,7 +123,7 @@ rule render_study:
     conda:
         "../../environment.yml"
     params:
-        labels=method_labels(),
+        labels=shown_labels(),
         columns=paper_columns(),
         code=code_digest("joints.render.study"),
     script:
@@ -160,7 +164,7 @@ rule draw_study:
     conda:
         "../../environment.yml"
     params:
-        labels=method_labels(),
+        labels=shown_labels(),
         code=code_digest("joints.render.figures"),
         style=style_digest(),
     script:
@@ -202,7 +206,7 @@ rule summarise_run:
     conda:
         "../../environment.yml"
     params:
-        labels=method_labels(),
+        labels=shown_labels(),
         run=config["run"],
         code=code_digest("joints.render.study"),
     script:

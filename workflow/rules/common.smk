@@ -80,7 +80,13 @@ def load_run():
     validate(methods, read_yaml(SCHEMAS / "methods.schema.yaml"), methods_file)
     methods = method_entries(methods, methods_file)
     check_methods(config["methods"], methods, files[-1], methods_file)
-    check_protocol(config["protocol"], config["datasets"], config["methods"], files[-1])
+    check_protocol(
+        config["protocol"],
+        config["datasets"],
+        config["methods"],
+        [methods[name].model for name in config["methods"]],
+        files[-1],
+    )
     return found, methods
 
 
@@ -173,8 +179,8 @@ def entry_content(name, without=()):
     return {key: entry[key] for key in entry if key not in (*without, "name")}
 
 
-def protocol_of(dataset):
-    return Protocol.read(config["protocol"], dataset)
+def protocol_of(dataset, model=None):
+    return Protocol.read(config["protocol"], dataset, model)
 
 
 def fold_settings(wildcards):
@@ -228,9 +234,9 @@ def seconds_per_fold(dataset, seconds):
     return seconds * numbers.get("n", 5000) * (features or 20) / 100_000
 
 
-def pieces(dataset, seconds):
+def pieces(dataset, seconds, model=None):
     """The repetitions of a dataset in pieces of about SECONDS_PER_JOB, each as `first-last`."""
-    protocol = protocol_of(dataset)
+    protocol = protocol_of(dataset, model)
     one = seconds_per_fold(dataset, seconds) * protocol.folds
     size = max(1, min(protocol.repetitions, int(SECONDS_PER_JOB / one)))
     starts = range(1, protocol.repetitions + 1, size)
@@ -262,7 +268,7 @@ def score_files(dataset, kind):
     return [
         RESULTS / kind / dataset / model / f"{piece}.csv"
         for model in models()
-        for piece in pieces(dataset, METHODS[model].seconds)
+        for piece in pieces(dataset, METHODS[model].seconds, model)
     ]
 
 
@@ -299,6 +305,12 @@ def dataset_title(wildcards):
 def method_labels():
     """Method -> label, for the methods of the run in their order."""
     return {name: METHODS[name].label for name in config["methods"]}
+
+
+def shown_labels():
+    """Method -> label, for the methods of the run that tables and figures show."""
+    labels = method_labels()
+    return {name: labels[name] for name in labels if METHODS[name].shown}
 
 
 def style_digest():

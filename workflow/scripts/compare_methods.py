@@ -11,12 +11,12 @@ from joints.scores import read_tables, write_table
 
 output, methods, columns = snakemake.output, snakemake.params.methods, snakemake.params.columns
 means = pd.concat([pd.read_csv(path) for path in snakemake.input.means], ignore_index=True)
-table1 = summarise.table1(means, pd.read_csv(snakemake.input.datasets), columns)
+datasets, paper = pd.read_csv(snakemake.input.datasets), pd.read_csv(snakemake.input.paper)
 comparisons = statistics.comparisons(read_tables(snakemake.input.scores), methods)
 write_table(means, output.means)
-write_table(table1, output.table1)
+write_table(summarise.table1(means, datasets, columns), output.table1)
 write_table(summarise.gains(means), output.gains)
-write_table(summarise.agreement(table1, pd.read_csv(snakemake.input.paper), columns), output.agreement)
-write_table(statistics.ranks(means, methods), output.ranks)
+write_table(summarise.agreement(means, datasets, paper, columns), output.agreement)
+write_table(statistics.ranks(means, snakemake.params.ranked), output.ranks)
 write_table(comparisons, output.comparisons)
 write_table(statistics.tally(comparisons), output.tally)

@@ -30,6 +30,7 @@ class Entry:
     column: str = ""
     interval: str = ""
     seconds: float = 1.0
+    shown: bool = True
 
     @classmethod
     def read(cls, name: str, content: Mapping[str, Any]) -> Entry:

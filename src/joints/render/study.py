@@ -10,7 +10,7 @@ import pandas as pd
 from joints.files import write_text
 from joints.render import tables
 from joints.render.tables import Cell, Table
-from joints.summarise import agreement_sentence
+from joints.summarise import agreement_sentence, repetitions_sentence
 
 
 def dataset_details(datasets: pd.DataFrame) -> Table:
@@ -30,7 +30,8 @@ def study_tables(
         "table1": (
             tables.result_table(frames["table1"], labels, columns),
             "Accuracy at 30 % of missing values",
-            "Mean and 95 % interval; the best method is underlined, all within its interval are bold.",
+            "Mean and 95 % interval; the best method is underlined, all within its interval are bold.  "
+            + repetitions_sentence(frames["means"], {m: labels[m] for m in tables.ORDER if m in labels}),
         ),
         "agreement": (
             tables.agreement_table(agreement, labels),
