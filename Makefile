@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CORES ?= all
+RUN ?= quick
 ARGS ?=
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper test lint bench environment help
+.PHONY: quick paper verify test lint bench environment help
 
 quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -18,6 +19,9 @@ quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenM
 paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
 	@echo && cat results/paper/summary.txt
+
+verify: $(STAMP) ## does a finished run agree with results/reference?  `make verify RUN=paper`; RUN is quick by itself
+	@$(BIN)/python -m joints.verify results/$(RUN)
 
 test: $(STAMP) ## all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
