@@ -57,7 +57,7 @@ def test_equals_brute_force(metric, missing_in_training, gamma, weights):
     test[0] = np.nan
     domains = {j: int(k) for j, k in enumerate(n_categories) if k}
     imputer = KNNImputer(5, metric=metric, gamma=gamma, weights=weights, categorical_features=domains).fit(train)
-    expected = reference(train, test, n_categories, 5, metric, gamma, weights)
+    expected = reference(imputer.donors_.T, test, n_categories, 5, metric, gamma, weights)
     np.testing.assert_allclose(imputer.transform(test), expected, rtol=1e-12)
 
 
@@ -77,11 +77,22 @@ def test_fewer_donors_than_neighbours():
     np.testing.assert_array_equal(KNNImputer(7).fit(train).transform([[0.0, np.nan]]), [[0.0, 3.0]])
 
 
-def test_equally_distant_donors_are_taken_in_order():
-    train = np.array([[1.0, 10.0], [-1.0, 20.0], [1.0, 30.0], [-1.0, 40.0], [5.0, 50.0]])
-    for metric in ("published", "huang"):
-        imputer = KNNImputer(2, metric=metric).fit(train)
-        np.testing.assert_array_equal(imputer.transform([[0.0, np.nan]]), [[0.0, 15.0]])
+def test_donors_are_the_training_rows_in_some_order():
+    train, n_categories = mixed(60, 0, 0.2)
+    imputer = KNNImputer(categorical_features={j: int(k) for j, k in enumerate(n_categories) if k}).fit(train)
+    in_order = train[np.lexsort(train.T)]
+    np.testing.assert_array_equal(imputer.donors_.T[np.lexsort(imputer.donors_)], in_order)
+    assert not np.array_equal(imputer.donors_.T, train, equal_nan=True)
+
+
+@pytest.mark.parametrize("metric", ["published", "huang"])
+def test_the_first_of_equally_distant_donors_have_no_more_say_than_others(metric):
+    """A table whose first tenth is all that has ones, all rows equally far: about a tenth of any choice are ones."""
+    train = np.column_stack([np.zeros(2000), np.arange(2000) < 200])
+    ones = [KNNImputer(100, metric=metric).fit(train[k:]).transform([[0.0, np.nan]])[0, 1] for k in range(20)]
+    assert 0.05 < np.mean(ones) < 0.15
+    again = [KNNImputer(100, metric=metric).fit(train[k:]).transform([[0.0, np.nan]])[0, 1] for k in range(20)]
+    assert ones == again
 
 
 def test_equally_frequent_categories_give_the_first():

@@ -16,6 +16,7 @@ from joints.compiled import kernel
 from joints.features import fit_table
 from joints.impute.mean import typical_values
 from joints.impute.table import TableImputer
+from joints.random import below, mix
 from joints.threads import blocks, run
 
 METRICS = ("published", "huang")
@@ -37,9 +38,10 @@ class KNNImputer(TableImputer):
         ones), both over the features observed in both rows.  This is the formula of the paper's appendix.
 
     The donors of a cell are the training rows that have a value there and share an observed feature with the row;
-    equally distant ones are taken in the order of the training table.  A cell with fewer than `n_neighbors` donors is
-    filled from those there are, and one without any from the training mean or most frequent category.  Continuous
-    features should be standardised beforehand.
+    equally distant ones, of which categories make many, are taken in an order that is random but always the same,
+    because the first rows of a table are seldom typical of it.  A cell with fewer than `n_neighbors` donors is filled
+    from those there are, and one without any from the training mean or most frequent category.  Continuous features
+    should be standardised beforehand.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class KNNImputer(TableImputer):
     Attributes
     ----------
     donors_ : ndarray of shape (n_features, n_samples)
-        The training table, encoded, one row a feature.
+        The training table, encoded, one row a feature; equally distant donors are taken from the left.
     statistics_ : ndarray of shape (n_features,)
         What fills a cell without donors.
     features_ : joints.features.Features
@@ -121,7 +123,7 @@ class KNNImputer(TableImputer):
             raise ValueError(f"gamma is {self.gamma!r}: give a number that is not negative.")
         table = fit_table(self, X)
         self._feature_weights = self._check_weights(table.shape[1])
-        self.donors_ = np.ascontiguousarray(table.T)
+        self.donors_ = np.ascontiguousarray(table[_random_order(len(table))].T)
         self.statistics_ = typical_values(table, self.features_.n_categories)
         return self
 
@@ -146,6 +148,16 @@ class KNNImputer(TableImputer):
             [(table, rows[a:b], *donors, self.statistics_) for a, b in blocks(len(rows), ROWS_PER_TASK)],
             self.n_jobs,
         )
+
+
+@kernel
+def _random_order(n):
+    """The numbers below n in a random order that depends on n alone."""
+    order = np.arange(n)
+    for i in range(n - 1):
+        j = i + below(mix(np.uint64(n), np.uint64(i)), n - i)
+        order[i], order[j] = order[j], order[i]
+    return order
 
 
 @kernel
@@ -235,7 +247,7 @@ def _distances(row, donors, complete, n_categories, weights, published, distance
 
 @kernel
 def _nearest(distance, values, complete, nearest, nearest_distance):
-    """Find the nearest donors that have a value, the first ones of equals; returns how many there are."""
+    """Find the nearest donors that have a value, the leftmost of equals; returns how many there are."""
     size = len(nearest)
     nearest_distance[:] = np.inf
     found = 0
