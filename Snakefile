@@ -20,6 +20,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/experiment.smk"
 include: "workflow/rules/outliers.smk"
+include: "workflow/rules/ablation.smk"
 include: "workflow/rules/artefacts.smk"
 
 
@@ -66,6 +67,11 @@ rule agreement:
 rule outliers:
     input:
         outlier_files(),
+
+
+rule ablation:
+    input:
+        ablation_files(),
 
 
 rule summary:

@@ -15,6 +15,7 @@ os.environ.update(
     )
 )
 
+from joints.ablation.variants import check_ablation, models_of
 from joints.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
@@ -87,6 +88,8 @@ def load_run():
         [methods[name].model for name in config["methods"]],
         files[-1],
     )
+    if "ablation" in config:
+        check_ablation(config, methods, files[-1])
     return found, methods
 
 
@@ -113,6 +116,7 @@ wildcard_constraints:
     model="[a-z][a-z0-9_]*",
     reading="[a-z][a-z0-9_]*",
     study="wine|images",
+    variant="[a-z][a-z0-9_]*",
     repetitions="[0-9]+-[0-9]+",
 
 
@@ -339,6 +343,7 @@ def report_inputs(wildcards):
         *figure_files(),
         *table_files(),
         *outlier_files(),
+        *ablation_files(),
         RESULTS / "provenance.html",
         RESULTS / "summary.txt",
     ]
@@ -410,3 +415,72 @@ def config_arguments():
     files = ["--configfile", *(shown(path) for path in workflow.configfiles)]
     values = [f"{key}={value}" for key, value in added.items()]
     return [*files, "--config", *values] if values else files
+
+
+def ablation_files():
+    names = ["ablation.csv", "tables/ablation.html", "tables/ablation.tex"]
+    return [RESULTS / name for name in names if "ablation" in config]
+
+
+def variants():
+    return config.get("ablation", {}).get("variants", {})
+
+
+def variant_labels():
+    """Variant -> label, in their order."""
+    return {name: variant["label"] for name, variant in variants().items()}
+
+
+def variant_datasets():
+    """Dataset -> label, for the datasets of the ablation in their order."""
+    names = config.get("ablation", {}).get("datasets", [])
+    return {name: CATALOGUE[name].label for name in names}
+
+
+def variant_repetitions():
+    """The first repetitions of the study."""
+    return list(range(1, config.get("ablation", {}).get("repetitions", 0) + 1))
+
+
+def variant_protocol(wildcards):
+    """The study's protocol, at some of its rates."""
+    rates = tuple(sorted(config["ablation"]["rates"]))
+    return {**fold_settings(wildcards), "rates": rates}
+
+
+def variant_forest(wildcards):
+    return {**config["forest"], **variants()[wildcards.variant].get("forest", {})}
+
+
+def variant_models(wildcards):
+    return models_of(variants()[wildcards.variant], METHODS)
+
+
+def variant_code(wildcards):
+    modules = [METHODS[name].module for name in variant_models(wildcards)]
+    return code_digest("joints.ablation.scoring", *modules)
+
+
+def variant_scores(wildcards):
+    return [
+        RESULTS / "ablation" / dataset / f"{name}.csv"
+        for dataset in variant_datasets()
+        for name in variants()
+    ]
+
+
+def published_scores(wildcards):
+    """The study's own scores of every method that has a variant."""
+    used = dict.fromkeys(
+        METHODS[name].model
+        for variant in variants().values()
+        for name in variant["methods"]
+    )
+    wanted = set(variant_repetitions())
+    return [
+        RESULTS / "scores" / dataset / model / f"{piece}.csv"
+        for dataset in variant_datasets()
+        for model in used
+        for piece in pieces(dataset, METHODS[model].seconds, model)
+        if wanted & set(members(piece))
+    ]

@@ -161,7 +161,7 @@ def latex_label(label: str) -> str:
 
 
 def _latex_cell(cell: Cell) -> str:
-    shown = latex(cell.text).replace("<", "$<$") if cell.mean is None else f"{cell.mean:.2f}"
+    shown = latex_label(cell.text).replace("<", "$<$") if cell.mean is None else f"{cell.mean:.2f}"
     shown = rf"\textbf{{{shown}}}" if cell.bold else shown
     shown = rf"\underline{{{shown}}}" if cell.underlined else shown
     return shown if cell.mean is None else rf"{shown} $\scriptstyle\pm$ {cell.interval:.2f}"
@@ -216,7 +216,7 @@ def _html_label(label: str) -> str:
 
 
 def _html_cell(cell: Cell) -> str:
-    shown = escape(cell.text) if cell.mean is None else f"{cell.mean:.2f}"
+    shown = _html_label(cell.text) if cell.mean is None else f"{cell.mean:.2f}"
     shown = f"<b>{shown}</b>" if cell.bold else shown
     shown = f"<u>{shown}</u>" if cell.underlined else shown
     return shown if cell.mean is None else f'{shown} <span class="interval">± {cell.interval:.2f}</span>'
