@@ -9,7 +9,7 @@ import study
 
 from joints import statistics, summarise
 from joints.render import tables
-from joints.render.provenance import page, total_seconds
+from joints.render.provenance import page, record, total_seconds
 from joints.render.study import study_tables, summary, write_study
 
 
@@ -127,3 +127,7 @@ def test_provenance():
     columns_of_html(text)
     assert "1510" in text and "numpy" in text and "18.0" in text
     assert isinstance(totals, pd.DataFrame)
+    for_programs = record({"run": "mine", "protocol": {"seed": 7}}, {"breast": {"id": 1510}}, totals)
+    assert for_programs["seconds"]["breast"]["knn"] == {"fit": 6.0, "predict": 12.0}
+    assert for_programs["protocol"]["seed"] == 7 and for_programs["data"]["breast"]["id"] == 1510
+    assert {"Commit", "Processor", "numba"} <= set(for_programs["software"])

@@ -177,6 +177,7 @@ rule describe_run:
         seconds=all_seconds,
     output:
         seconds=RESULTS / "seconds.csv",
+        json=RESULTS / "provenance.json",
         html=report(
             RESULTS / "provenance.html",
             caption="../report/provenance.rst",
@@ -189,6 +190,7 @@ rule describe_run:
         "../../environment.yml"
     params:
         labels=method_labels(),
+        settings={key: config[key] for key in ("run", "protocol", "forest", "methods")},
         code=code_digest("joints.render.provenance"),
     script:
         "../scripts/describe_run.py"

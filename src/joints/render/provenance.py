@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,15 +18,58 @@ PACKAGES = ["joints", "numpy", "numba", "scipy", "scikit-learn", "pandas", "matp
 
 
 def versions() -> dict[str, str]:
-    """Python, the machine, and the packages that results depend on."""
-    found = {"Python": platform.python_version(), "System": f"{platform.system()} {platform.machine()}"}
-    found["Cores"] = str(os.cpu_count())
+    """The code, Python, the machine, and the packages that results depend on."""
+    found = {"Commit": commit(), "Python": platform.python_version()}
+    found["System"] = f"{platform.system()} {platform.machine()}"
+    found["Processor"], found["Cores"] = processor(), str(os.cpu_count())
     for name in PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "not installed"
     return found
+
+
+def commit() -> str:
+    """The commit of the code that runs, and whether files differ from it; empty outside of a git repository."""
+    here = Path(__file__).parent
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        top = git("rev-parse", "--show-toplevel")
+        changed = git(
+            "status", "--porcelain", "--untracked-files=no", "--", f"{top}/src", f"{top}/workflow", f"{top}/config"
+        )
+        return git("rev-parse", "HEAD") + (" with changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def processor() -> str:
+    """The name of the processor, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
+
+
+def record(
+    settings: Mapping[str, Any], records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame
+) -> dict[str, Any]:
+    """The same for programs: the run's settings, what computed it, its data, and core-seconds of every method."""
+    seconds = {
+        str(dataset): {
+            row["method"]: {"fit": round(row["fit_seconds"], 1), "predict": round(row["predict_seconds"], 1)}
+            for row in rows.to_dict("records")
+        }
+        for dataset, rows in totals.groupby("dataset", sort=False)
+    }
+    return {**settings, "software": versions(), "data": dict(records), "seconds": seconds}
 
 
 def total_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
