@@ -67,6 +67,21 @@ def test_leaf_without_a_value_takes_the_feature_s_own():
     assert c == pytest.approx(stats.norm.logpdf(0))
 
 
+def test_rows_without_a_value_may_count():
+    """One leaf of 8 rows: colour 0 three times, colour 1 once, four without.  If no row lacks it, all is the same."""
+    X = np.array([[0, 0, 0, 1, np.nan, np.nan, np.nan, np.nan], [0, 1, 0, 1, 0, 1, 0, 1]], dtype=float).T
+    y = [0, 1] * 4
+    options = {"bootstrap": False, "min_samples_leaf": 8, "categorical_features": [0, 1], "smoothing": 0.0}
+    plain, counted = (GenerativeForestClassifier(1, count_missing=c, **options).fit(X, y) for c in (False, True))
+    np.testing.assert_allclose(np.exp(plain.leaves_.parameters[0]), [3 / 4, 1 / 4, 1 / 2, 1 / 2])
+    np.testing.assert_allclose(np.exp(counted.leaves_.parameters[0]), [3 / 8, 1 / 8, 1 / 2, 1 / 2])
+    same = [
+        GenerativeForestClassifier(3, count_missing=c, random_state=0, categorical_features=[0]).fit(X[:, 1:], y)
+        for c in (False, True)
+    ]
+    np.testing.assert_array_equal(same[0].leaves_.parameters, same[1].leaves_.parameters)
+
+
 def test_minimum_spread_is_in_units_of_the_feature():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)

@@ -46,11 +46,24 @@ def test_bootstrap_keeps_the_size_of_every_class():
 
 
 def test_leaves_are_pure_enough_or_cannot_be_split():
-    model, *_ = fitted(np.random.default_rng(1), purity=0.99)
+    model, *_ = fitted(np.random.default_rng(1), purity=0.99, redraw=True)
     counts = model.forest_.leaf_counts
     assert (counts.max(axis=1) >= 0.99 * counts.sum(axis=1)).mean() > 0.95
     inner = model.forest_.counts[model.forest_.feature >= 0]
     assert (inner.max(axis=1) < 0.99 * inner.sum(axis=1)).all()
+
+
+def test_redrawing_constant_features():
+    """Two of three features never vary: without redrawing, a node that drew one of them is an impure leaf."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.zeros(200), np.ones(200), rng.normal(size=200)])
+    y = (X[:, 2] > 0).astype(int)
+    plain = ForestClassifier(n_estimators=60, max_features=1, random_state=0).fit(X, y).forest_
+    again = ForestClassifier(n_estimators=60, max_features=1, redraw=True, random_state=0).fit(X, y).forest_
+    assert (np.diff(again.leaf_start) == 2).all()
+    split = (np.diff(plain.leaf_start) == 2).mean()
+    assert 0.15 < split < 0.5  # a third of the roots drew the feature that varies
+    assert (np.diff(plain.leaf_start) <= 2).all()
 
 
 def test_limits_on_leaves_and_depth():

@@ -12,6 +12,7 @@ from joints.forest.splits import (
     best_ordered_subset,
     best_subset,
     best_threshold,
+    published_order,
     sort_by_rank,
 )
 
@@ -149,6 +150,24 @@ def test_published_side_of_categories_that_do_not_occur():
     counts = np.array([[0, 0], [9, 1], [0, 0], [1, 9], [0, 0]], dtype=float)  # all that occur have rows of class 1
     best_ordered_subset(counts, False, 1, goes_left[:5])
     assert goes_left[:5].tolist() == [True, True, True, False, True]
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=15))
+def test_published_order_keeps_up_to_15_equal_categories_in_the_order_of_their_codes(ones):
+    counts = np.column_stack([np.ones(len(ones)), ones])
+    assert published_order(counts).tolist() == np.argsort(ones, kind="stable").tolist()
+
+
+def test_published_order_moves_equal_categories_about_beyond_15():
+    """What dresses rests on (features of 16 to 24 categories): a change of numba's sort must not pass unnoticed."""
+    absent = np.zeros((16, 2))
+    assert published_order(absent).tolist() == [14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15]
+    counts = np.zeros((17, 2))
+    counts[[3, 8, 12]] = [[5, 0], [1, 4], [0, 1]]
+    assert published_order(counts).tolist() == [15, 14, 13, 11, 10, 9, 7, 16, 5, 4, 3, 2, 1, 0, 6, 12, 8]
+    goes_left = np.empty(17, dtype=bool)
+    best_ordered_subset(counts, False, 1, goes_left)
+    assert np.flatnonzero(goes_left).tolist() == [3, 4, 5, 7, 9, 10, 11, 13, 14, 15, 16]
 
 
 def test_many_categories_and_classes_come_close_to_the_optimum():

@@ -8,7 +8,7 @@ import pytest
 
 from joints import ForestClassifier
 from joints.forest.arrays import TrainingData, join_trees
-from joints.forest.surrogates import LEFT, RIGHT, find_surrogates
+from joints.forest.surrogates import LEFT, RIGHT, _first_left_category, find_surrogates
 
 CASES = sorted(Path(__file__).parent.glob("rpart/*.json"))
 # rpart drops a categorical stand-in that disagrees in fewer than two rows (rpart/README.md); we keep it
@@ -183,6 +183,15 @@ def test_published_reading_at_the_root(n_classes):
         assert [s for _, s, _ in expected] == pytest.approx(found.agreement[span].tolist())
         seen.add(int(best))
     assert 0 in seen  # the categorical best split was exercised
+
+
+def test_published_reference_among_more_than_15_categories():
+    """The first in the published order, which is not the smallest code: almost every row counts as sent left."""
+    counts = np.zeros((16, 2))
+    counts[[2, 9]] = [[3, 1], [1, 4]]
+    goes_left = np.ones(16, dtype=bool)
+    assert _first_left_category(counts, goes_left, 2) == 14
+    assert _first_left_category(counts[:15], goes_left[:15], 2) == 0
 
 
 def test_text_reading_keeps_subset_membership():

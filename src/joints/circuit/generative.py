@@ -17,8 +17,8 @@ from joints.forest.arrays import Forest, TrainingData
 from joints.forest.classifier import ForestClassifier, check_option
 
 FOREST_PARAMETERS = (
-    "n_estimators", "max_features", "purity", "min_samples_leaf", "max_depth", "bootstrap", "category_order",
-    "categorical_features", "random_state", "n_jobs",
+    "n_estimators", "max_features", "redraw", "purity", "min_samples_leaf", "max_depth", "bootstrap",
+    "category_order", "categorical_features", "random_state", "n_jobs",
 )  # fmt: skip
 
 
@@ -46,6 +46,10 @@ class GenerativeForestClassifier(CircuitClassifier):
         Whether `min_sd` is in that unit; False: in the feature's own, as for pixels, some of which hardly ever vary.
     smoothing : float, default=1e-6
         Added to the count of each category in the leaf's cell.
+    count_missing : bool, default=False
+        Whether training rows without a value of a categorical feature count in the total by which its counts are
+        divided.  True reproduces the published numbers; a leaf then gives less to values that its rows often lack, and
+        p(x) sums to less than one.
     min_rows : int, default=30
         LearnSPN is for leaves with more rows than this.
     threshold : float, default=0.001
@@ -54,8 +58,8 @@ class GenerativeForestClassifier(CircuitClassifier):
         Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are.  False reproduces
         the published numbers; what such a density has outside of the cell is then lost, so p(x) integrates to less
         than one.
-    max_features, purity, min_samples_leaf, max_depth, bootstrap, category_order, categorical_features, random_state, \
-n_jobs
+    max_features, redraw, purity, min_samples_leaf, max_depth, bootstrap, category_order, categorical_features, \
+random_state, n_jobs
         As in `joints.ForestClassifier`.
 
     Attributes
@@ -95,10 +99,12 @@ n_jobs
         min_sd: float = 1.0,
         relative_sd: bool = True,
         smoothing: float = 1e-6,
+        count_missing: bool = False,
         min_rows: int = 30,
         threshold: float = 0.001,
         truncate: bool = False,
         max_features: Any = "sqrt",
+        redraw: bool = False,
         purity: float = 0.99,
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
@@ -114,10 +120,12 @@ n_jobs
         self.min_sd = min_sd
         self.relative_sd = relative_sd
         self.smoothing = smoothing
+        self.count_missing = count_missing
         self.min_rows = min_rows
         self.threshold = threshold
         self.truncate = truncate
         self.max_features = max_features
+        self.redraw = redraw
         self.purity = purity
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -220,6 +228,7 @@ n_jobs
             min_sd=self.min_sd,
             relative_sd=self.relative_sd,
             smoothing=self.smoothing,
+            count_missing=self.count_missing,
             rows_of_tree=rows_of_tree,
             n_jobs=self.n_jobs,
         )
@@ -228,7 +237,7 @@ n_jobs
                 forest,
                 data,
                 self.leaves_,
-                Variables.of(data, self.min_sd, self.smoothing, self.threshold, self.relative_sd),
+                Variables.of(data, self.min_sd, self.smoothing, self.threshold, self.relative_sd, self.count_missing),
                 min_rows=self.min_rows,
                 truncate=self.truncate,
                 rows_of_tree=rows_of_tree,

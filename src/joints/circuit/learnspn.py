@@ -225,8 +225,8 @@ def _more(array, size):
 
 
 @kernel
-def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale, smallest_sd, smoothing, low, high,
-          allowed, category_start, seed):  # fmt: skip
+def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale, smallest_sd, smoothing,
+          count_missing, low, high, allowed, category_start, seed):  # fmt: skip
     """Learn a circuit over the variables in `scope` from the given rows of `data` (a row may be given several times).
 
     Parameters
@@ -325,7 +325,7 @@ def learn(data, rows, scope, n_categories, threshold, after_product, mean, scale
                 out = parameters[n_parameters : n_parameters + n_entries]
                 if n_categories[v]:
                     o = category_start[v]
-                    fit_categorical(data, here, v, allowed[o : o + n_categories[v]], smoothing, out)
+                    fit_categorical(data, here, v, allowed[o : o + n_categories[v]], smoothing, count_missing, out)
                 else:
                     fit_gaussian(data, here, v, low[v], high[v], mean[v], smallest_sd[v], out)
                 n_factors += 1
@@ -368,10 +368,17 @@ class Variables:
     smallest_sd: np.ndarray
     smoothing: float
     threshold: float
+    count_missing: bool
 
     @classmethod
     def of(
-        cls, data: TrainingData, min_sd: float, smoothing: float, threshold: float, relative_sd: bool = True
+        cls,
+        data: TrainingData,
+        min_sd: float,
+        smoothing: float,
+        threshold: float,
+        relative_sd: bool = True,
+        count_missing: bool = False,
     ) -> Variables:
         mean, scale = feature_moments(data)
         return cls(
@@ -382,6 +389,7 @@ class Variables:
             np.append(smallest_sds(scale, min_sd, relative_sd), 1.0),
             smoothing,
             threshold,
+            count_missing,
         )
 
     @property
@@ -404,7 +412,7 @@ class Variables:
         """See `learn`."""
         return learn(
             self.data, rows, scope, self.n_categories, self.threshold, after_product, self.mean, self.scale,
-            self.smallest_sd, self.smoothing, *cell, self.category_start, seed,
+            self.smallest_sd, self.smoothing, self.count_missing, *cell, self.category_start, seed,
         )  # fmt: skip
 
 

@@ -76,9 +76,12 @@ def gaussian_entries(mean, sd, low, high, out):
 
 
 @kernel
-def categorical_entries(counts, allowed, smoothing):
-    """Turn counts into log-probabilities of the allowed categories, in place; uniform where nothing was counted."""
-    total, n_allowed = 0.0, 0
+def categorical_entries(counts, allowed, smoothing, n_missing):
+    """Turn counts into log-probabilities of the allowed categories, in place; uniform where nothing was counted.
+
+    `n_missing` rows without a value are part of the total: the probabilities then sum to less than one.
+    """
+    total, n_allowed = n_missing, 0
     for c in range(len(counts)):
         if allowed[c]:
             counts[c] += smoothing
@@ -108,13 +111,16 @@ def fit_gaussian(data, rows, v, low, high, mean, smallest_sd, out):
 
 
 @kernel
-def fit_categorical(data, rows, v, allowed, smoothing, out):
+def fit_categorical(data, rows, v, allowed, smoothing, count_missing, out):
     """Log-probabilities of the categories of variable v from the given rows."""
     out[:] = 0.0
+    n_missing = 0.0
     for row in rows:
         if not np.isnan(data[row, v]):
             out[np.int64(data[row, v])] += 1.0
-    categorical_entries(out, allowed, smoothing)
+        elif count_missing:
+            n_missing += 1.0
+    categorical_entries(out, allowed, smoothing, n_missing)
 
 
 @kernel
@@ -175,7 +181,9 @@ def cells(feature, threshold, subset, goes_left, right, leaf, n_categories, root
 
 
 @kernel
-def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, smallest_sd, smoothing, out):
+def _fit_tree(
+    X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, smallest_sd, smoothing, count_missing, out
+):
     """Maximum-likelihood parameters of one tree's leaves, into `out` (leaves x width)."""
     n_leaves, n_features = low.shape
     n = np.zeros(n_leaves)
@@ -186,12 +194,15 @@ def _fit_tree(X, row_leaf, weights, n_categories, offset, low, high, allowed, me
         o = offset[f]
         if n_categories[f]:
             out[:, o : o + n_categories[f]] = 0.0
+            n[:] = 0.0  # rows without a value
             for i in range(X.shape[0]):
                 if weights[i] > 0 and not np.isnan(X[i, f]):
                     out[row_leaf[i], o + np.int64(X[i, f])] += weights[i]
+                elif count_missing:
+                    n[row_leaf[i]] += weights[i]
             for leaf in range(n_leaves):
                 entries = out[leaf, o : o + n_categories[f]]
-                categorical_entries(entries, allowed[leaf, start : start + n_categories[f]], smoothing)
+                categorical_entries(entries, allowed[leaf, start : start + n_categories[f]], smoothing, n[leaf])
             start += n_categories[f]
             continue
         n[:] = 0.0
@@ -244,6 +255,7 @@ def fit_leaves(
     min_sd: float = 1.0,
     relative_sd: bool = True,
     smoothing: float = 1e-6,
+    count_missing: bool = False,
     rows_of_tree: RowsOfTree | None = None,
     n_jobs: int | None = None,
 ) -> Leaves:
@@ -262,7 +274,7 @@ def fit_leaves(
         cell = cells(*forest.splits, data.n_categories, forest.tree_start[tree], last - first)
         _fit_tree(
             data.X, row_leaf - first, weights, data.n_categories, offset, *cell, mean, smallest_sd, smoothing,
-            parameters[first:last],
+            count_missing, parameters[first:last],
         )  # fmt: skip
 
     run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)

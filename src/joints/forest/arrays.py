@@ -116,6 +116,7 @@ def grow_forest(
     seeds: np.ndarray,
     *,
     max_features: int,
+    redraw: bool = False,
     purity: float = 0.99,
     min_samples_leaf: int = 1,
     max_depth: int | None = None,
@@ -128,7 +129,8 @@ def grow_forest(
     def one(seed: np.uint64) -> tuple[np.ndarray, ...]:
         return grow_tree(
             ranks, values, value_start, data.n_categories, data.y, data.weights(seed), data.n_classes, seed,
-            max_features, purity, min_samples_leaf, max_depth or np.iinfo(np.int64).max, category_order == "proportion",
+            max_features, redraw, purity, min_samples_leaf, max_depth or np.iinfo(np.int64).max,
+            category_order == "proportion",
         )  # fmt: skip
 
     return join_trees(run(one, [(seed,) for seed in seeds], n_jobs), seeds)

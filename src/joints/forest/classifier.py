@@ -33,8 +33,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     n_estimators : int, default=100
         Number of trees.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
-        Features tried at a split: the square root of their number, a number, a fraction, or all.  Features that are
-        constant at the node are passed over.
+        Features tried at a split: the square root of their number, a number, a fraction, or all.
+    redraw : bool, default=False
+        Whether another feature is drawn in place of one that is constant at the node, as scikit-learn does.  False
+        reproduces the published numbers: a node is a leaf when all features drawn are constant there.
     purity : float, default=0.99
         A node is a leaf when this fraction of its rows is of one class.
     min_samples_leaf : int, default=1
@@ -87,6 +89,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         n_estimators: int = 100,
         *,
         max_features: Any = "sqrt",
+        redraw: bool = False,
         purity: float = 0.99,
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
@@ -99,6 +102,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     ):
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.redraw = redraw
         self.purity = purity
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -152,6 +156,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             self.training_data_,
             seeds,
             max_features=self.max_features_,
+            redraw=self.redraw,
             purity=self.purity,
             min_samples_leaf=self.min_samples_leaf,
             max_depth=self.max_depth,
@@ -166,7 +171,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._surrogates is None:
             self._surrogates = find_surrogates(
-                self.forest_, self.training_data_, self.surrogates, self.max_features_, self.n_jobs
+                self.forest_, self.training_data_, self.surrogates, self.max_features_, self.redraw, self.n_jobs
             )
         return self._surrogates
 

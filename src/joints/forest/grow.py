@@ -50,7 +50,7 @@ def _longer(array, size):
 @kernel
 def grow_tree(
     ranks, values, value_start, n_categories, y, weights, n_classes, seed,
-    max_features, purity, min_rows, max_depth, by_proportion,
+    max_features, redraw, purity, min_rows, max_depth, by_proportion,
 ):  # fmt: skip
     """Grow one tree.
 
@@ -138,9 +138,11 @@ def grow_tree(
                     lowest, highest = min(lowest, rank), max(highest, rank)
                     keys[n_observed] = (np.uint64(rank) << np.uint64(32)) | payload[rows[i]]
                     n_observed += 1
-            if n_observed < 2 or lowest == highest:
-                continue  # constant here: does not count as tried
-            tried += 1
+            constant = n_observed < 2 or lowest == highest
+            if not (constant and redraw):
+                tried += 1
+            if constant:
+                continue
             if n_categories[f] == 0:
                 base = np.uint64(lowest) << np.uint64(32)
                 observed_weights[:] = 0.0

@@ -93,30 +93,34 @@ def _partition_score(left, totals, n):
 
 
 @kernel
+def published_order(counts):
+    """Categories by their number of rows of class 1, as the published numbers rest on (`counts` is categories x 2).
+
+    The sort is numba's own, which keeps equal categories in the order of their codes up to 15 categories and moves them
+    about beyond that.  Many are equal: all that do not occur, and all without rows of class 1.
+    """
+    return np.argsort(counts[:, 1].copy())
+
+
+@kernel
 def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     """Best two subsets of the categories for two classes, as a cut of the ordered categories.
 
     `counts` (categories x 2) are class weights at the node.  Ordered by the proportion of class 1 this is the optimum
-    (Breiman et al. 1984); categories that do not occur come first, so they join the left side.  Ordered by the count of
-    class 1, equal ones by their code, it is what the published numbers rest on: there a category that does not occur
-    stands among those without rows of class 1, and the first of equally good cuts may leave it on the right.  Fills
-    `goes_left`, returns the score (-inf: no split).
+    (Breiman et al. 1984); categories that do not occur come first, so they join the left side.  In the published order
+    a category that does not occur stands among those without rows of class 1, and the first of equally good cuts may
+    leave it on the right.  Fills `goes_left`, returns the score (-inf: no split).
     """
     n_categories = counts.shape[0]
-    order = np.empty(n_categories, dtype=np.int64)
-    value = np.empty(n_categories)
+    proportion = np.full(n_categories, -1.0)
     totals = np.zeros(2)
     for c in range(n_categories):
         size = counts[c, 0] + counts[c, 1]
-        proportion = counts[c, 1] / size if size > 0 else -1.0
-        v = proportion if by_proportion else counts[c, 1]
-        j = c
-        while j > 0 and value[j - 1] > v:
-            value[j], order[j] = value[j - 1], order[j - 1]
-            j -= 1
-        value[j], order[j] = v, c
+        if size > 0:
+            proportion[c] = counts[c, 1] / size
         totals[0] += counts[c, 0]
         totals[1] += counts[c, 1]
+    order = np.argsort(proportion, kind="mergesort") if by_proportion else published_order(counts)
     n = totals[0] + totals[1]
     left = np.zeros(2)
     best, cut = -np.inf, 0

@@ -17,7 +17,7 @@ from joints.compiled import kernel
 from joints.forest.arrays import Forest, TrainingData
 from joints.forest.grow import draw_feature, missing_goes_left
 from joints.forest.route import goes_to_left
-from joints.forest.splits import MISSING, sort_by_rank
+from joints.forest.splits import MISSING, published_order, sort_by_rank
 from joints.threads import run
 
 UNSEEN, LEFT, RIGHT = 0, 1, 2
@@ -86,19 +86,17 @@ def _best_cut(keys, n, n_left, n_right, min_below, min_above):
 @kernel
 def _first_left_category(counts, goes_left, n_classes):
     """The category that the published reading compares codes with: the first of the left subset in its own order."""
-    best, best_count = -1, np.inf
+    if n_classes == 2:
+        return published_order(counts)[0]
     for c in range(counts.shape[0]):
-        if n_classes == 2:
-            if counts[c, 1] < best_count:
-                best, best_count = c, counts[c, 1]
-        elif goes_left[c]:
+        if goes_left[c]:
             return c
-    return best
+    return -1
 
 
 @kernel
 def _find(
-    X, ranks, values, value_start, n_categories, y, n_classes, weights, seed, max_features, published,
+    X, ranks, values, value_start, n_categories, y, n_classes, weights, seed, max_features, redraw, published,
     feature, threshold, subset, goes_left, right, root, n_nodes,
 ):  # fmt: skip
     """The stand-ins of one tree, node after node; see `Surrogates`."""
@@ -189,10 +187,9 @@ def _find(
                     seen_left += weights[row]
                 else:
                     seen_right += weights[row]
-            if constant:
-                continue
-            tried += 1
-            if g == f or n == 0 or lowest == highest:
+            if not (constant and redraw):
+                tried += 1
+            if constant or g == f or n == 0 or lowest == highest:
                 continue
             seen = seen_left + seen_right
             if n_categories[g] == 0 or published:
@@ -271,7 +268,7 @@ def _find(
 
 
 def find_surrogates(
-    forest: Forest, data: TrainingData, reading: str, max_features: int, n_jobs: int | None = None
+    forest: Forest, data: TrainingData, reading: str, max_features: int, redraw: bool = False, n_jobs: int | None = None
 ) -> Surrogates:
     """Rank stand-ins at every node, in the `text` or the `published` reading."""
     ranks, values, value_start = data.ranks()
@@ -280,7 +277,7 @@ def find_surrogates(
         root, end, seed = forest.tree_start[tree], forest.tree_start[tree + 1], forest.seeds[tree]
         return _find(
             data.X, ranks, values, value_start, data.n_categories, data.y, data.n_classes, data.weights(seed), seed,
-            max_features, reading == "published", *forest.splits[:-1], root, end - root,
+            max_features, redraw, reading == "published", *forest.splits[:-1], root, end - root,
         )  # fmt: skip
 
     parts = list(zip(*run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs), strict=True))
