@@ -10,12 +10,14 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import yaml
 
 from joints.errors import JointsError
+
+if TYPE_CHECKING:
+    import jsonschema
 
 
 class _Loader(yaml.SafeLoader):
@@ -53,6 +55,8 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
 
 def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str | Path) -> None:
     """Raise a JointsError that names the key and `source` unless `content` fits the schema."""
+    import jsonschema  # here: jobs import this module for its other functions, and never validate
+
     # YAML allows keys that are not strings (a label 1); JSON, and so the schema, only knows strings.
     plain = json.loads(json.dumps(_text_keys(content)))
     validator = jsonschema.Draft202012Validator(schema)

@@ -23,7 +23,7 @@ def code_digest(*modules: str) -> str:
     >>> code_digest("joints.errors") == code_digest("joints.errors")
     True
     >>> sorted(import_closure("joints.log"))
-    ['joints.errors', 'joints.log']
+    ['joints.errors', 'joints.later', 'joints.log']
     """
     digest = hashlib.sha256()
     for name in sorted(import_closure(*modules)):

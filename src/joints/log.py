@@ -13,10 +13,12 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from joints.errors import JointsError
+from joints.later import import_later
 
 
 def start(log_file: str | Path) -> None:
     """Send the log of this process to `log_file`, warnings also to the terminal, and catch what is not caught."""
+    import_later("scipy.stats")
     path = Path(log_file)
     path.parent.mkdir(parents=True, exist_ok=True)
     to_file = logging.FileHandler(path, mode="w", encoding="utf-8")

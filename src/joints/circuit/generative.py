@@ -9,7 +9,6 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from joints.circuit.classifier import CircuitClassifier
-from joints.circuit.from_sklearn import convert
 from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import RowsOfTree, fit_leaves
 from joints.features import fit_classes, fit_table
@@ -183,6 +182,8 @@ random_state, n_jobs
             Those of `from_forest`, `categorical_features` (for features that the model saw as numbers 0, ..., K - 1)
             and `n_jobs`.
         """
+        from joints.circuit.from_sklearn import convert  # here: it imports all of scikit-learn's forests
+
         generative = cls(**parameters)
         generative._check_parameters()
         codes = fit_table(generative, X)

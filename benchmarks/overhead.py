@@ -1,0 +1,85 @@
+"""What starting the jobs of a finished run costs beside what they compute.
+
+    python benchmarks/overhead.py [--run NAME]
+
+CPU seconds of processes that import what a job imports, load a first kernel, and stop, times the jobs by the logs that
+the run has left; against the seconds of fitting and predicting in its seconds.csv.  Those are wall time, so the share
+is right only for a run that had the machine to itself.  On a busy one it comes out too small, so no exit code judges
+it.  Growing forests, drawing and the outlier studies count neither way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST = 0.25
+# The first kernel loads what numba needs for all of them.
+KERNEL = "; import numpy; from joints.random import mix; mix(numpy.uint64(0), numpy.uint64(0))"
+SCORE = "joints.evaluate, joints.methods, joints.scores"
+JOBS = {  # pattern of logs: what such a job imports
+    "fetch/*.log": "joints.data.fetch, joints.data.sources",
+    "encode/*.log": "joints.data.encode",
+    "forests/*/*.log": "joints.evaluate",
+    "scores/*/missforest*/*.log": f"{SCORE}, joints.methods.missforest",
+    "scores/*/gef*/*.log": f"{SCORE}, joints.methods.gef",
+    "scores/*/learnspn/*.log": f"{SCORE}, joints.methods.learnspn",
+    "scores/*/knn*/*.log": f"{SCORE}, joints.methods.knn",
+    "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.methods.friedman",
+    "scores/*/mean/*.log": f"{SCORE}, joints.methods.mean",
+    "means/*.log": "joints.scores, joints.summarise, scipy.stats.distributions",
+    "render/*.log": "joints.render.figures, joints.render.saving",
+}
+
+
+def start_up(modules: str) -> float:
+    """The least of three: user and system seconds of a process that starts as a job does."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = f"from joints import log; log.start({str(Path(folder) / 'job.log')!r})"
+        program = f"from snakemake.iocontainers import Snakemake; {log}; import {modules}"
+        program += KERNEL if "joints.evaluate" in modules else ""
+        found = []
+        for _ in range(3):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([sys.executable, "-c", program], check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
+def computed(path: Path) -> float:
+    """Seconds of fitting and predicting; methods that share a model have the same ones, which count once."""
+    folds = ["dataset", "repetition", "fold"]
+    seconds = pd.read_csv(path).drop_duplicates([*folds, "rate", "fit_seconds", "predict_seconds"])
+    fitting = seconds.drop_duplicates([*folds, "fit_seconds"])["fit_seconds"].sum()
+    return float(fitting + seconds["predict_seconds"].sum())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", default="quick")
+    results = ROOT / "results" / parser.parse_args().run
+    if not (results / "seconds.csv").is_file():
+        print(f"there is no finished run in {results.relative_to(ROOT)}: nothing to measure")
+        return
+    outside = 0.0
+    for pattern, modules in JOBS.items():
+        n_jobs = len(list((results / "logs").glob(pattern)))
+        if n_jobs:
+            seconds = start_up(modules)
+            outside += n_jobs * seconds
+            print(f"  {pattern:30s} {n_jobs:4d} jobs start in {seconds:5.2f} s each")
+    inside = computed(results / "seconds.csv")
+    share = outside / (outside + inside)
+    print(f"starting jobs {outside:.0f} s, computing {inside:.0f} s: {share:.0%} outside, target {MOST:.0%}")
+
+
+if __name__ == "__main__":
+    main()
