@@ -131,3 +131,23 @@ def test_provenance():
     assert for_programs["seconds"]["breast"]["knn"] == {"fit": 6.0, "predict": 12.0}
     assert for_programs["protocol"]["seed"] == 7 and for_programs["data"]["breast"]["id"] == 1510
     assert {"Commit", "Processor", "numba"} <= set(for_programs["software"])
+
+
+def outliers(repetitions):
+    measures = {"auc": 0.984, "aupr": 0.99, "fpr95": 0.034}
+    intervals = {f"{name}_interval": 0.006 for name in measures}
+    row = {"study": "wine_text", "model": "red", "method": "gefp", "outliers": "white", "repetitions": repetitions}
+    return pd.DataFrame([row | measures | intervals])
+
+
+def test_a_table_of_outliers_has_intervals_only_over_several_repetitions():
+    names = {"red": "red wine"}
+    text = tables.to_html(tables.outlier_tables(outliers(5), {"gefp": "GeF+"}, names), "Outliers")
+    assert "red wine" in text and "GeF<sup>+</sup>" in text and "98.40" in text and "± 0.60" in text
+    assert '<td class="words">white</td>' in text
+    assert "±" not in tables.to_html(tables.outlier_tables(outliers(1), {}, names), "Outliers")
+
+
+def test_the_summary_mentions_the_outlier_studies_of_the_run(frames):
+    text = summary("quick", study.details(), frames["agreement"], study.LABELS, [outliers(5)])
+    assert "Outliers, wine, text: AUC of GeF+ 0.984 (red, white)" in text

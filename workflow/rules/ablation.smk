@@ -32,7 +32,7 @@ rule summarise_ablation:
         html=report(
             RESULTS / "tables" / "ablation.html",
             caption="../report/ablation.rst",
-            category="7 Ablation",
+            category="6 Ablation",
             labels={"what": "differences from the published settings"},
         ),
         tex=RESULTS / "tables" / "ablation.tex",

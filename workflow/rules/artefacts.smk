@@ -110,7 +110,7 @@ rule render_study:
             report(
                 RESULTS / "tables" / "datasets.html",
                 caption="../report/datasets.rst",
-                category="5 Provenance",
+                category="7 Provenance",
                 labels={"what": "the datasets"},
             ),
         ],
@@ -173,7 +173,7 @@ rule draw_study:
 
 rule describe_run:
     input:
-        records=all_records,
+        records=provenance_records,
         seconds=all_seconds,
     output:
         seconds=RESULTS / "seconds.csv",
@@ -181,7 +181,7 @@ rule describe_run:
         html=report(
             RESULTS / "provenance.html",
             caption="../report/provenance.rst",
-            category="5 Provenance",
+            category="7 Provenance",
             labels={"what": "data, versions and times"},
         ),
     log:
@@ -200,7 +200,7 @@ rule summarise_run:
     input:
         datasets=RESULTS / "datasets.csv",
         agreement=RESULTS / "agreement.csv",
-        table1=RESULTS / "table1.csv",
+        outliers=expand(RESULTS / "outliers_{study}.csv", study=outlier_studies()),
     output:
         RESULTS / "summary.txt",
     log:

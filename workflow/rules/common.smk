@@ -146,6 +146,12 @@ def all_records(wildcards):
     return [RESULTS / "raw" / f"{part}.json" for part in fetched]
 
 
+def provenance_records(wildcards):
+    """The records of everything that the run has read, for the outlier studies too."""
+    more = [path.with_suffix(".json") for path in outlier_raw_tables(wildcards)]
+    return list(dict.fromkeys([*all_records(wildcards), *more]))
+
+
 def own_files(wildcards):
     """The user's own files among the sources of a dataset: an edit of one makes the dataset stale."""
     return [

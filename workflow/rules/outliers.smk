@@ -72,12 +72,7 @@ rule summarise_outliers:
     input:
         signal_files,
     output:
-        report(
-            RESULTS / "outliers_{study}.csv",
-            caption="../report/outliers_table.rst",
-            category="6 Outliers",
-            labels={"what": "{study}: table"},
-        ),
+        RESULTS / "outliers_{study}.csv",
     log:
         LOGS / "outliers" / "summarise_{study}.log",
     conda:
@@ -91,21 +86,28 @@ rule summarise_outliers:
 rule draw_outliers:
     input:
         signals=first_signals,
+        table=RESULTS / "outliers_{study}.csv",
     output:
         figure=report(
             FIGURES / "fx_{study}.png",
             caption="../report/outliers_figure.rst",
-            category="6 Outliers",
+            category="5 Outliers",
             labels={"what": "{study}: figure"},
         ),
         others=[FIGURES / "fx_{study}.pgf", FIGURES / "fx_{study}.pdf"],
+        html=report(
+            RESULTS / "tables" / "outliers_{study}.html",
+            caption="../report/outliers_table.rst",
+            category="5 Outliers",
+            labels={"what": "{study}: table"},
+        ),
     log:
         LOGS / "outliers" / "draw_{study}.log",
     conda:
         "../../environment.yml"
     params:
         names=outlier_names(),
-        code=code_digest("joints.render.outliers"),
+        code=code_digest("joints.render.outliers", "joints.render.tables"),
         style=style_digest(),
     script:
         "../scripts/draw_outliers.py"

@@ -1,12 +1,20 @@
-"""The figure of one outlier study."""
+"""The figure and the table of one outlier study."""
 
 from joints import log
 
 log.start(snakemake.log[0])
 
-from joints.outliers.studies import read_signals
+import pandas as pd
+
+from joints.files import write_text
+from joints.outliers.studies import LABELS, read_signals
 from joints.render.outliers import outlier_figure
 from joints.render.saving import save_all
+from joints.render.tables import outlier_tables, to_html
 
-figure = outlier_figure(snakemake.wildcards.study, read_signals(snakemake.input.signals), snakemake.params.names)
-save_all(figure, snakemake.output)
+study, names, output = snakemake.wildcards.study, snakemake.params.names, snakemake.output
+note = "In percent, with 95 % intervals over the repetitions; rows of the model's own kind are the positives."
+tables = outlier_tables(pd.read_csv(snakemake.input.table), LABELS, names)
+write_text(output.html, to_html(tables, f"Outliers: {study}", note))
+figure = outlier_figure(study, read_signals(snakemake.input.signals), names)
+save_all(figure, [output.figure, *output.others])

@@ -9,6 +9,7 @@ import pandas as pd
 from joints.files import write_text
 from joints.render.study import summary
 
-given = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
-text = summary(snakemake.params.run, given["datasets"], given["agreement"], snakemake.params.labels)
+datasets, agreement = pd.read_csv(snakemake.input.datasets), pd.read_csv(snakemake.input.agreement)
+outliers = [pd.read_csv(path) for path in snakemake.input.outliers]
+text = summary(snakemake.params.run, datasets, agreement, snakemake.params.labels, outliers)
 write_text(snakemake.output[0], text)

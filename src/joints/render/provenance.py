@@ -85,8 +85,11 @@ def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels:
     data = Table(
         ["Dataset", "source", "id, address or file", "rows", "SHA-256 of the table", "date"],
         [[Cell(name), *(Cell(text) for text in _origin(record))] for name, record in records.items()],
+        words=[1, 2, 4, 5],
     )
-    software = Table(["Software", "version"], [[Cell(name), Cell(value)] for name, value in versions().items()])
+    software = Table(
+        ["Software", "version"], [[Cell(name), Cell(value)] for name, value in versions().items()], words=[1]
+    )
     methods = [method for method in labels if method in set(totals["method"])]
     both = totals.set_index(["dataset", "method"]).sum(axis=1)
     times = Table(
@@ -103,5 +106,5 @@ def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels:
 
 def _origin(record: Mapping[str, Any]) -> Sequence[str]:
     where = next((str(record[key]) for key in ("id", "url", "package", "name", "path") if record.get(key)), "")
-    digest = str(record.get("table_sha256", ""))
+    digest = str(record.get("table_sha256") or record.get("sha256", ""))  # scikit-learn's have one of the content
     return [str(record.get("source", "")), where, str(record.get("rows", "")), digest[:16], str(record.get("date", ""))]

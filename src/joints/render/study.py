@@ -18,7 +18,7 @@ def dataset_details(datasets: pd.DataFrame) -> Table:
     header = ["Dataset", "Name", "n", "m₀", "m₁", "|Y|", "%Maj", "missing cells", "source"]
     names = ["label", "title", "n", "categorical", "continuous", "classes", "majority", "missing", "source"]
     rows = [[Cell(str(row[name])) for name in names] for row in datasets.to_dict("records")]
-    return Table(header, rows)
+    return Table(header, rows, words=[1, 8])
 
 
 def study_tables(
@@ -68,7 +68,22 @@ def write_study(
         write_text(path, tables.to_latex([found[Path(path).stem][0]]))
 
 
-def summary(run: str, datasets: pd.DataFrame, agreement: pd.DataFrame, labels: Mapping[str, str]) -> str:
+def outlier_lines(outliers: pd.DataFrame) -> list[str]:
+    """How well GeF+ tells the rows of its data from foreign ones, a line for each study of the run."""
+    lines = []
+    for study, group in outliers[outliers["method"] == "gefp"].groupby("study", sort=False):
+        found = [f"{row['auc']:.3f} ({row['model']}, {row['outliers']})" for row in group.to_dict("records")]
+        lines.append(f"Outliers, {str(study).replace('_', ', ')}: AUC of GeF+ {' '.join(found)}")
+    return lines
+
+
+def summary(
+    run: str,
+    datasets: pd.DataFrame,
+    agreement: pd.DataFrame,
+    labels: Mapping[str, str],
+    outliers: Sequence[pd.DataFrame] = (),
+) -> str:
     """What a run has made, for the terminal: Table 1 beside the paper's numbers, and where everything is."""
     lines = [
         f"{len(datasets)} datasets, {len(labels)} methods.  Accuracy at 30 % missing, the paper's in brackets:",
@@ -78,6 +93,7 @@ def summary(run: str, datasets: pd.DataFrame, agreement: pd.DataFrame, labels: M
         lines += [tables.side_by_side(agreement, labels), ""]
     lines += [
         f"Agreement: {agreement_sentence(agreement)}" + (" (* are outside)." if len(agreement) else "."),
+        *(line for table in outliers for line in outlier_lines(table)),
         "",
         f"Tables   results/{run}/tables/  (table1.html, ...), as CSV in results/{run}/",
         f"Figures  figures/{run}/  (againstKNN.pdf, ...)",

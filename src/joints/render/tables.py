@@ -34,11 +34,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A header and rows of cells; `rules` says before which columns there is a vertical rule."""
+    """A header and rows of cells; a rule before the columns in `rules`, those in `words` flush left in HTML."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     rules: Sequence[int] = field(default_factory=tuple)
+    words: Sequence[int] = field(default_factory=tuple)
 
 
 def emphasised(means: Sequence[float], intervals: Sequence[float]) -> list[Cell]:
@@ -129,6 +130,29 @@ def rank_table(ranks: pd.DataFrame, labels: Mapping[str, str]) -> Table:
     return Table(["(%)", *(labels[m] for m in methods), "p", "CD"], rows, [1, len(methods) + 1])
 
 
+def outlier_tables(outliers: pd.DataFrame, labels: Mapping[str, str], names: Mapping[str, str]) -> list[Table]:
+    """The measures of an outlier study in percent, a table for each reading of its data."""
+
+    def measured(row: Mapping[Any, Any], measure: str) -> Cell:
+        percent, interval = 100 * row[measure], 100 * row[f"{measure}_interval"]
+        return Cell("", percent, interval) if row["repetitions"] > 1 else Cell(f"{percent:.2f}")
+
+    found = []
+    for study, group in outliers.groupby("study", sort=False):
+        rows = [
+            [
+                Cell(names.get(row["model"], row["model"])),
+                Cell(labels.get(row["method"], row["method"])),
+                Cell(names.get(row["outliers"], row["outliers"])),
+                *(measured(row, measure) for measure in ("auc", "aupr", "fpr95")),
+            ]
+            for row in group.to_dict("records")
+        ]
+        header = [str(study).replace("_", ", "), "method", "foreign rows", "AUC", "AUPR", "FPR95"]
+        found.append(Table(header, rows, [3], [1, 2]))
+    return found
+
+
 # ---------------------------------------------------------------------------------------------------------- LaTeX
 
 
@@ -181,7 +205,8 @@ p {{ max-width: 60em; }}
 table {{ border-collapse: collapse; border-top: 2px solid #222; border-bottom: 2px solid #222; margin: 0 0 1.5em; }}
 th {{ border-bottom: 1px solid #222; font-weight: 600; }}
 th, td {{ padding: 3px 10px; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }}
-th:first-child, td:first-child {{ text-align: left; }}
+th:first-child, td:first-child, .words {{ text-align: left; }}
+sup {{ line-height: 0; }}
 .rule {{ border-left: 1px solid #bbb; }}
 .interval {{ color: #666; font-size: 0.85em; }}
 tbody tr:hover {{ background: #f3f6fa; }}
@@ -202,8 +227,11 @@ def to_html(tables: Sequence[Table], title: str, note: str = "") -> str:
 
 
 def _html_table(table: Table) -> str:
+    def kinds(column: int) -> str:
+        return " ".join(["rule"] * (column in table.rules and column > 0) + ["words"] * (column in table.words))
+
     def line(tag: str, cells: Sequence[str]) -> str:
-        marks = [' class="rule"' if i in table.rules and i else "" for i in range(len(cells))]
+        marks = [f' class="{names}"' if (names := kinds(i)) else "" for i in range(len(cells))]
         return "<tr>" + "".join(f"<{tag}{m}>{c}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>"
 
     header = line("th", [_html_label(name) for name in table.header])
