@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import joints
+from joints.compiled import _Kept
 
 PROGRAM = """
 import numpy as np
@@ -37,3 +40,32 @@ def test_an_edit_of_a_kernel_reaches_the_kernels_that_call_it(tmp_path):
     changed, notice = run()
     assert changed != first
     assert notice.count("compiling") == 1
+
+
+def test_processes_that_compile_at_the_same_time_never_mix_up_their_code(tmp_path, monkeypatch):
+    """The second one looked at the index before the first one wrote it."""
+    first, second = (_Kept(str(tmp_path), "kernel", "text") for _ in range(2))
+    first.save("int64", "code for int64")
+    with monkeypatch.context() as patch:
+        patch.setattr(second, "_load_index", dict)
+        second.save("float64", "code for float64")
+    assert first.load("float64") == "code for float64"
+    assert first.load("int64") in (None, "code for int64")  # None: it is compiled again
+    first.save("int64", "code for int64")
+    assert second.load("int64") == "code for int64" and second.load("float64") == "code for float64"
+
+
+def test_the_index_names_nothing_that_is_not_there_yet(tmp_path, monkeypatch):
+    older, newer = (_Kept(str(tmp_path), "kernel", text) for text in ("old", "new"))
+    older.save("int64", "old code")
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(newer, "_save_data", killed)
+        with pytest.raises(KeyboardInterrupt):
+            newer.save("int64", "new code")
+    assert newer.load("int64") is None
+    newer.save("int64", "new code")
+    assert newer.load("int64") == "new code" and len(list(tmp_path.glob("*.nbc"))) == 1

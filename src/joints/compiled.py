@@ -14,6 +14,7 @@ from typing import Any
 
 from numba import njit
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 
 def _digest_of_kernels() -> str:
@@ -28,12 +29,32 @@ def _digest_of_kernels() -> str:
 STAMP = _digest_of_kernels()
 
 
+class _Kept(IndexDataCacheFile):
+    """What is kept of one kernel.
+
+    Files are named after what they hold, and are complete before the index names them.  Numba numbers them instead and
+    writes the index first, so that processes that compile at the same time may end with an index that gives one
+    signature's code, or that of an older text, to another.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        overloads = self._load_index()
+        base = self._index_name.removesuffix(".nbi")
+        if not overloads:
+            for path in Path(self._cache_path).glob(f"{base}.*.nbc"):
+                path.unlink(missing_ok=True)  # of an older text; who needs it still will compile again
+        name = f"{base}.{hashlib.sha256(repr((STAMP, key)).encode()).hexdigest()[:16]}.nbc"
+        self._save_data(name, data)
+        self._save_index({**overloads, key: name})
+
+
 def kernel(function: Callable | None = None, **options: Any) -> Any:
     """``@kernel`` or ``@kernel(option=...)``: compile a function as the package does, with numba's further options."""
     if function is None:
         return lambda function: kernel(function, **options)
     dispatcher = njit(cache=True, nogil=True, **options)(function)
-    dispatcher._cache._cache_file._source_stamp = STAMP
+    cache = dispatcher._cache
+    cache._cache_file = _Kept(cache.cache_path, cache._impl.filename_base, STAMP)
     return dispatcher
 
 
