@@ -33,7 +33,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     n_estimators : int, default=100
         Number of trees.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
-        Features tried at a split: the square root of their number, a number, a fraction, or all.
+        Features tried at a split: the square root of their number, rounded to the nearest, a number, a fraction, or
+        all.
     redraw : bool, default=False
         Whether another feature is drawn in place of one that is constant at the node, as scikit-learn does.  False
         reproduces the published numbers: a node is a leaf when all features drawn are constant there.
@@ -230,7 +231,7 @@ def features_per_split(max_features: Any, n_features: int) -> int:
         return n_features
     if isinstance(max_features, str):
         check_option("max_features", max_features, ("sqrt",))
-        return max(1, int(np.sqrt(n_features)))
+        return max(1, round(np.sqrt(n_features)))
     if isinstance(max_features, (int, np.integer)):
         return int(check_scalar(max_features, "max_features", (int, np.integer), min_val=1, max_val=n_features))
     check_scalar(max_features, "max_features", float, min_val=0, max_val=1, include_boundaries="right")
