@@ -69,6 +69,8 @@ def test_redrawing_constant_features():
 def test_limits_on_leaves_and_depth():
     model, _, _ = fitted(np.random.default_rng(1), min_samples_leaf=15)
     assert model.forest_.leaf_counts.sum(axis=1).min() >= 15
+    model, _, _ = fitted(np.random.default_rng(1), max_depth=0)
+    assert (np.diff(model.forest_.leaf_start) == 1).all()
     model, _, _ = fitted(np.random.default_rng(1), max_depth=2)
     assert (np.diff(model.forest_.leaf_start) <= 4).all()
 

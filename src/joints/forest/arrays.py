@@ -125,12 +125,12 @@ def grow_forest(
 ) -> Forest:
     """Grow one tree a seed; see `joints.ForestClassifier` for the settings."""
     ranks, values, value_start = data.ranks()
+    deepest = np.iinfo(np.int64).max if max_depth is None else max_depth
 
     def one(seed: np.uint64) -> tuple[np.ndarray, ...]:
         return grow_tree(
             ranks, values, value_start, data.n_categories, data.y, data.weights(seed), data.n_classes, seed,
-            max_features, redraw, purity, min_samples_leaf, max_depth or np.iinfo(np.int64).max,
-            category_order == "proportion",
+            max_features, redraw, purity, min_samples_leaf, deepest, category_order == "proportion",
         )  # fmt: skip
 
     return join_trees(run(one, [(seed,) for seed in seeds], n_jobs), seeds)
