@@ -9,7 +9,7 @@ import pytest
 
 from joints.config import read_yaml, validate
 
-SMALL_CONFIGS = ["config/config.yaml", "config/quick.yaml", "config/smoke.yaml"]
+CONFIGS = [f"config/{name}.yaml" for name in ("config", "quick", "reference", "smoke")]
 
 
 def snakemake(root, *arguments):
@@ -18,7 +18,7 @@ def snakemake(root, *arguments):
     )
 
 
-@pytest.mark.parametrize("name", SMALL_CONFIGS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_configurations_are_complete(root, name):
     validate(read_yaml(root / name), read_yaml(root / "workflow/schemas/config.schema.yaml"), name)
 
@@ -26,7 +26,7 @@ def test_configurations_are_complete(root, name):
 def test_every_configuration_is_tested(root):
     others = {"config/datasets.yaml", "config/methods.yaml"}
     found = {str(path.relative_to(root)) for path in (root / "config").glob("*.yaml")} - others
-    assert found == set(SMALL_CONFIGS)
+    assert found == set(CONFIGS)
 
 
 def test_every_key_of_the_paper_has_a_comment(root):
