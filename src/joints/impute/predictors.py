@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from joints.compiled import kernel
 from joints.impute.growing import SortedTable, grow_classification_tree, grow_regression_tree
@@ -93,6 +92,9 @@ def grow_with_scikit_learn(
     table: np.ndarray, target: int, categorical: bool, n_trees: int, seed: int, n_jobs: int | None
 ) -> ColumnForest:
     """Fit scikit-learn's forest with its default settings to a complete table."""
+    # imported here: the compiled forests do without, and a job of the study starts sooner
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
     estimator = RandomForestClassifier if categorical else RandomForestRegressor
     forest = estimator(n_trees, random_state=seed, n_jobs=n_jobs)
     forest.fit(np.delete(table, target, axis=1), table[:, target])
