@@ -10,7 +10,7 @@ SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper verify test lint bench environment help
+.PHONY: quick paper reference verify test lint bench environment help
 
 quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -19,6 +19,10 @@ quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenM
 paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
 	@echo && cat results/paper/summary.txt
+
+reference: $(STAMP) ## results/reference anew: the paper's smaller datasets, fewer repetitions; and its numbers in *.md
+	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
+	@$(BIN)/python -m joints.render.markdown results/reference README.md REPRODUCTION.md
 
 verify: $(STAMP) ## does a finished run agree with results/reference?  `make verify RUN=paper`; RUN is quick by itself
 	@$(BIN)/python -m joints.verify results/$(RUN)

@@ -89,7 +89,7 @@ def outside(folder: Path) -> str:
          f"{row['paper']:.2f} ± {row['paper_interval']:.2f}", f"{row['difference']:+.2f}", f"{row['z']:+.1f}"]
         for row in cells[cells["verdict"] != "within"].to_dict("records")
     ]  # fmt: skip
-    return table(["dataset", "method", "ours", "paper", "difference", "z"], rows)
+    return table(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
 
 
 def gains_over(folder: Path, rival: str, methods: Sequence[str]) -> str:
