@@ -31,7 +31,7 @@ JOBS = {  # pattern of logs: what such a job imports
     "scores/*/gef*/*.log": f"{SCORE}, joints.methods.gef",
     "scores/*/learnspn/*.log": f"{SCORE}, joints.methods.learnspn",
     "scores/*/knn*/*.log": f"{SCORE}, joints.methods.knn",
-    "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.methods.friedman",
+    "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.methods.surrogate",
     "scores/*/mean/*.log": f"{SCORE}, joints.methods.mean",
     "means/*.log": "joints.scores, joints.summarise, scipy.stats.distributions",
     "render/*.log": "joints.render.figures, joints.render.saving",

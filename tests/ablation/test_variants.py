@@ -24,9 +24,9 @@ def config(root):
 
 
 def test_a_variant_changes_what_it_names_and_nothing_else(methods):
-    variant = {"methods": ["gefp", "friedman"], "parameters": {"min_sd": 0.1}, "forest": {"purity": 1}}
+    variant = {"methods": ["gefp", "mean"], "parameters": {"min_sd": 0.1}, "forest": {"purity": 1}}
     models = models_of(variant, methods)
-    assert list(models) == ["gef", "friedman"]
+    assert list(models) == ["gef", "mean"]
     assert models["gef"]["answers"] == {"gefp": "mixture"}  # GeF was not asked for
     assert models["gef"]["parameters"] == {**methods["gef"].parameters, "min_sd": 0.1}
     assert "min_sd" not in methods["gef"].parameters

@@ -44,7 +44,7 @@ METHODS = {
 
 def test_complete_rows_get_one_answer_from_the_forest_and_everything_built_on_it(forests):
     """Theorem 1: GeF is the forest on complete rows; so are surrogate splits, Friedman's method and all imputations."""
-    friedman, _ = run("friedman.FriedmansMethod", forests, {"friedman": ""})
+    friedman, _ = run("gef.GenerativeForest", forests, {"friedman": "friedman"})
     gef, _ = run("gef.GenerativeForest", forests, {"gef": "average", "gefp": "mixture"})
     expected = friedman.query("rate == 0").set_index(["repetition", "fold"])
     others = {name: run(name, forests, {"m": ""}, **settings)[0] for name, settings in METHODS.items()}
@@ -79,7 +79,7 @@ def test_the_same_bytes_whatever_the_threads_and_the_pieces(forests, tmp_path):
 def test_forests_are_the_same_bytes_again(forests, tmp_path):
     grow(dataset(), PROTOCOL, [2], {"n_estimators": 10}, tmp_path, n_jobs=2)
     (found,) = {path.name for path in tmp_path.iterdir()} & {"repetition2_fold1.joblib"}
-    scores = [run("friedman.FriedmansMethod", folder, {"f": ""}, 1, [2])[0] for folder in (forests, tmp_path)]
+    scores = [run("mean.MeanImputation", folder, {"m": ""}, 1, [2])[0] for folder in (forests, tmp_path)]
     pd.testing.assert_frame_equal(*scores, check_exact=True)
     assert found
 

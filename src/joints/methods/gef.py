@@ -1,4 +1,4 @@
-"""Generative Forests: GeF and GeF+ from the same circuit and one pass over the rows (sections 3 and 4 of the paper)."""
+"""Generative Forests: GeF, GeF+ and Friedman's method by one pass over the rows (sections 3 and 4 of the paper)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from joints.interface import Method, TrainingFold
 
 
 class GenerativeForest(Method):
-    """The forest read as a circuit; answers ``average`` (GeF) and ``mixture`` (GeF+).
+    """The forest read as a circuit; answers ``average`` (GeF), ``mixture`` (GeF+) and ``friedman``.
+
+    Friedman's method adds the class counts of all leaves that a row may reach, whatever their densities.
 
     Parameters are those of `joints.GenerativeForestClassifier.from_forest`.
     """
@@ -33,4 +35,5 @@ class GenerativeForest(Method):
         possible = np.isfinite(answers.log_joint).any(axis=1, keepdims=True)
         # a row that no leaf could have produced (only without smoothing) gets Friedman's answer
         mixture = np.where(possible, softmax(np.where(possible, answers.log_joint, 0.0), axis=1), answers.friedman)
-        return {"average": np.where(possible, answers.average, answers.friedman), "mixture": mixture}
+        average = np.where(possible, answers.average, answers.friedman)
+        return {"average": average, "mixture": mixture, "friedman": answers.friedman}
