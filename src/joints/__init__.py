@@ -3,8 +3,9 @@
 Estimators are imported when they are first asked for, so that the workflow's small scripts start quickly.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from joints.later import names_of
 
 if TYPE_CHECKING:
     from joints.circuit.generative import GenerativeForestClassifier
@@ -20,11 +21,7 @@ _HOME = {
     "LearnSPNClassifier": "joints.circuit.learnspn_classifier",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'joints' has no attribute {name!r}")
+__getattr__ = names_of(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Modules that are imported when something of theirs is first asked for.
+"""Modules, and names of packages, that are imported when they are first asked for.
 
 A job of the workflow is a process of its own, and what scikit-learn imports takes longer than many a job.  Most of that
 is `scipy.stats`, of which scikit-learn needs one function and most jobs need nothing.
@@ -7,6 +7,7 @@ is `scipy.stats`, of which scikit-learn needs one function and most jobs need no
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -19,6 +20,17 @@ class _Later(ModuleType):
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(import_module(self.__name__), name)
+
+
+def names_of(package: str, home: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names live in other modules: `home` says which."""
+
+    def find(name: str) -> Any:
+        if name in home:
+            return getattr(import_module(home[name]), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return find
 
 
 def import_later(name: str) -> None:

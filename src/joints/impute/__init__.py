@@ -3,8 +3,9 @@
 Each is imported when it is first asked for: a job that needs one should not wait for what the others import.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from joints.later import names_of
 
 if TYPE_CHECKING:
     from joints.impute.knn import KNNImputer
@@ -21,8 +22,4 @@ _HOME = {
     "MissForestRefitImputer": "joints.impute.refit",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'joints.impute' has no attribute {name!r}")
+__getattr__ = names_of(__name__, _HOME)

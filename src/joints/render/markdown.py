@@ -15,10 +15,10 @@ from typing import Any
 
 import pandas as pd
 
+from joints import summarise
 from joints.errors import JointsError
 from joints.files import write_text
 from joints.render.tables import ORDER
-from joints.summarise import agreement_sentence, half_width
 
 LABELS = {
     "surrogate": "Surrogate",
@@ -65,7 +65,7 @@ def side_by_side(folder: Path) -> str:
 
 def sentence(folder: Path) -> str:
     """The agreement in one line."""
-    return agreement_sentence(pd.read_csv(folder / "agreement.csv")) + "."
+    return summarise.agreement_sentence(pd.read_csv(folder / "agreement.csv")) + "."
 
 
 def by_method(folder: Path) -> str:
@@ -94,14 +94,16 @@ def outside(folder: Path) -> str:
 
 def gains_over(folder: Path, rival: str, methods: Sequence[str]) -> str:
     """Average gain of methods over a rival at every rate, over the datasets, with 95 % intervals."""
-    means = pd.read_csv(folder / "means.csv")
-    wide = means.pivot(index=["rate", "dataset"], columns="method", values="mean")
-    rates = sorted(means["rate"].unique())
-    rows = []
-    for method in methods:
-        gain = (wide[method] - wide[rival]).dropna()
-        cells = [gain[rate].to_numpy() for rate in rates]
-        rows.append([LABELS[method], *(f"{values.mean():+.1f} ± {half_width(values):.1f}" for values in cells)])
+    found = summarise.gains(pd.read_csv(folder / "means.csv"), rival)
+    rates = sorted(found["rate"].unique())
+    by_method = {method: rows.set_index("rate").loc[rates] for method, rows in found.groupby("method")}
+    rows = [
+        [
+            LABELS[m],
+            *(f"{g:+.1f} ± {i:.1f}" for g, i in zip(by_method[m]["gain"], by_method[m]["interval"], strict=True)),
+        ]
+        for m in methods
+    ]
     return table([f"over {LABELS[rival]}", *(f"{100 * rate:g} %" for rate in rates)], rows)
 
 
