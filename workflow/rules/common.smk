@@ -106,7 +106,7 @@ FIGURES = Path("figures") / config["run"]
 LOGS = RESULTS / "logs"
 
 
-# A job is cut so that it takes about this many seconds on one core: starting one costs two.
+# A job of several repetitions takes at most about this many seconds on one core: starting one costs two.
 SECONDS_PER_JOB = 120
 SECONDS_TO_GROW = 1  # a forest of 100,000 cells, like `seconds` of the methods
 
@@ -245,10 +245,13 @@ def seconds_per_fold(dataset, seconds):
 
 
 def pieces(dataset, seconds, model=None):
-    """The repetitions of a dataset in pieces of about SECONDS_PER_JOB, each as `first-last`."""
+    """The repetitions of a dataset in pieces, each as `first-last`: of five, or of one where five take too long.
+
+    The pieces do not depend on how many repetitions there are, so that raising the number keeps what is made.
+    """
     protocol = protocol_of(dataset, model)
-    one = seconds_per_fold(dataset, seconds) * protocol.folds
-    size = max(1, min(protocol.repetitions, int(SECONDS_PER_JOB / one)))
+    five = seconds_per_fold(dataset, seconds) * protocol.folds * 5
+    size = 5 if five <= SECONDS_PER_JOB else 1
     starts = range(1, protocol.repetitions + 1, size)
     return [
         f"{start}-{min(start + size - 1, protocol.repetitions)}" for start in starts
