@@ -53,10 +53,10 @@ class Protocol:
     def read(cls, settings: Mapping[str, Any], dataset: str, method: str | None = None) -> Protocol:
         """The protocol of a dataset by the configuration's `protocol`, with what `exceptions` say about it.
 
-        A method that is named there under `fewer` has its first repetitions only.
+        A method that is named under `fewer`, for all datasets or for this one, has its first repetitions only.
         """
         exception = dict(settings.get("exceptions", {}).get(dataset, {}))
-        fewer = exception.pop("fewer", {})
+        fewer = {**settings.get("fewer", {}), **exception.pop("fewer", {})}
         chosen = {name: settings[name] for name in ("seed", "repetitions", "folds", "rates")} | exception
         repetitions = min(chosen["repetitions"], fewer.get(method, chosen["repetitions"]))
         return cls(**{**chosen, "rates": tuple(chosen["rates"]), "repetitions": repetitions})
@@ -80,16 +80,20 @@ def check_protocol(
         raise JointsError(f"{config_file}: 'protocol.rates' must have {TABLE_RATE}, the rate of the paper's Table 1")
     if REFERENCE not in methods:
         raise JointsError(f"{config_file}: 'methods' must have {REFERENCE!r}, which the others are compared with")
-    for name, exception in settings.get("exceptions", {}).items():
+    exceptions = settings.get("exceptions", {})
+    for name in exceptions:
         if name not in datasets:
             raise JointsError(
                 f"{config_file}: 'protocol.exceptions' has {name!r}, which is not among the run's datasets"
                 f"{suggestion(name, datasets)}"
             )
-        for method in exception.get("fewer", {}):
+    fewer = {"protocol.fewer": settings.get("fewer", {})}
+    fewer |= {f"protocol.exceptions.{name}.fewer": entry.get("fewer", {}) for name, entry in exceptions.items()}
+    for key, methods_of_key in fewer.items():
+        for method in methods_of_key:
             if method not in models:
                 raise JointsError(
-                    f"{config_file}: 'protocol.exceptions.{name}.fewer' has {method!r}, which is no method of the run "
+                    f"{config_file}: {key!r} has {method!r}, which is no method of the run "
                     f"with a model of its own{suggestion(method, models)}"
                 )
 

@@ -9,7 +9,7 @@ from joints import summarise
 from joints.config import read_yaml
 from joints.methods import entries
 from joints.protocol import Protocol
-from joints.render.markdown import LABELS, fill
+from joints.render.markdown import Run, fill
 
 
 @pytest.fixture
@@ -81,12 +81,13 @@ def test_documents_have_the_numbers_of_the_reference(name, root, reference):
     assert fill(text, reference) == text, "run `make reference`"
 
 
-def test_every_cell_outside_of_the_intervals_has_a_cause(root, agreement):
+def test_every_cell_outside_of_the_intervals_has_a_cause(root, reference, agreement):
+    labels = Run.read(reference).labels
     text = (root / "REPRODUCTION.md").read_text(encoding="utf-8")
     causes = text.partition("## Cells outside of the intervals\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"^- \*\*(.+?), (.+?)\*\*", causes, flags=re.MULTILINE))
     outside = agreement[agreement["verdict"] != "within"]
-    assert named == {(row["dataset"], LABELS[row["method"]]) for row in outside.to_dict("records")}
+    assert named == {(row["dataset"], labels[row["method"]]) for row in outside.to_dict("records")}
 
 
 def test_figures(root):

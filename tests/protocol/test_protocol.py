@@ -136,11 +136,14 @@ def test_a_dataset_may_say_otherwise():
 
 def test_a_method_may_have_fewer_repetitions():
     settings = {"seed": 3, "repetitions": 10, "folds": 5, "rates": [0, 0.3],
-                "exceptions": {"bank": {"repetitions": 2, "fewer": {"missforest": 1, "gef": 4}}}}  # fmt: skip
-    assert Protocol.read(settings, "bank") == Protocol.read(settings, "bank", "knn") == Protocol(3, 5, (0, 0.3), 2)
+                "fewer": {"missforest": 5, "knn": 9},
+                "exceptions": {"bank": {"repetitions": 4, "fewer": {"missforest": 1, "gef": 6}}}}  # fmt: skip
+    assert Protocol.read(settings, "bank") == Protocol.read(settings, "bank", "knn") == Protocol(3, 5, (0, 0.3), 4)
     assert Protocol.read(settings, "bank", "missforest") == Protocol(3, 5, (0, 0.3), 1)
-    assert Protocol.read(settings, "bank", "gef") == Protocol(3, 5, (0, 0.3), 2)
-    assert Protocol.read(settings, "wine", "missforest") == Protocol(3, 5, (0, 0.3), 10)
+    assert Protocol.read(settings, "bank", "gef") == Protocol(3, 5, (0, 0.3), 4)
+    assert Protocol.read(settings, "wine") == Protocol.read(settings, "wine", "gef") == Protocol(3, 5, (0, 0.3), 10)
+    assert Protocol.read(settings, "wine", "missforest") == Protocol(3, 5, (0, 0.3), 5)
+    assert Protocol.read(settings, "wine", "knn") == Protocol(3, 5, (0, 0.3), 9)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +153,7 @@ def test_a_method_may_have_fewer_repetitions():
         ({"rates": [0, 0.1]}, ["knn"], "must have 0.3"),
         ({}, ["gef"], "must have 'knn'"),
         ({"exceptions": {"wime": {"folds": 3}}}, ["knn"], r"has 'wime'.*\(did you mean 'wine'\?\)"),
+        ({"fewer": {"kn": 3}}, ["knn"], r"'protocol.fewer' has 'kn'.*\(did you mean 'knn'\?\)"),
         ({"exceptions": {"wine": {"fewer": {"kn": 3}}}}, ["knn"], r"wine.fewer' has 'kn'.*\(did you mean 'knn'\?\)"),
     ],
 )

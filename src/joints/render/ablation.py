@@ -29,7 +29,7 @@ def difference_table(
         found = [cells.get((variant, method, dataset), Cell()) for dataset in datasets]
         rows.append([first, Cell(methods[method]), *found])
         last = variant
-    return Table([f"{100 * rate:g} % missing", "Method", *datasets.values()], rows, [2])
+    return Table([f"{100 * rate:g} % missing", "Method", *datasets.values()], rows, [2], [1])
 
 
 def difference_cell(difference: float, interval: float) -> Cell:

@@ -9,184 +9,160 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from joints import summarise
+from joints.config import read_yaml
 from joints.errors import JointsError
 from joints.files import write_text
-from joints.render.tables import ORDER
+from joints.methods import entries
+from joints.protocol import TABLE_RATE
+from joints.render import tables
+from joints.render.ablation import difference_table
+from joints.render.tables import ORDER, Cell, Table
 
-LABELS = {
-    "surrogate": "Surrogate",
-    "friedman": "Friedman",
-    "mean": "Mean",
-    "knn": "KNN",
-    "missforest": "MissForest",
-    "gef": "GeF",
-    "gef_lspn": "GeF(LSPN)",
-    "gefp": "GeF⁺",
-    "gefp_lspn": "GeF⁺(LSPN)",
-    "learnspn": "LearnSPN",
-    "surrogate_text": "Surrogate (text)",
-    "knn_huang": "KNN (Huang)",
-}
+CATALOGUE = "config/methods.yaml"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, numbers to the right.
+@dataclass(frozen=True)
+class Run:
+    """The files of a finished run, and what its methods and datasets are called."""
 
-    >>> print(table(["", "GeF"], [["bank", "90.8"]]))
-    | | GeF |
-    |---|---:|
-    | bank | 90.8 |
+    folder: Path
+    labels: Mapping[str, str]  # of methods
+    names: Mapping[str, str]  # of datasets
+
+    @classmethod
+    def read(cls, folder: Path) -> Run:
+        catalogue = entries(read_yaml(CATALOGUE), CATALOGUE)
+        details = pd.read_csv(folder / "datasets.csv")
+        used = set(pd.read_csv(folder / "means.csv")["method"])
+        return cls(
+            folder,
+            {name: entry.label for name, entry in catalogue.items() if name in used},
+            dict(zip(details["dataset"], details["label"], strict=True)),
+        )
+
+    def table(self, name: str) -> pd.DataFrame:
+        return pd.read_csv(self.folder / f"{name}.csv")
+
+
+def words(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of texts."""
+    return tables.to_markdown(Table(header, [[Cell(text) for text in row] for row in rows]))
+
+
+def percent(rates: Iterable[float]) -> list[str]:
+    """Rates as headers.
+
+    >>> percent([0, 0.3])
+    ['0 %', '30 %']
     """
-    lines = [f"| {' | '.join(header)} |".replace("|  |", "| |"), "|---" + "|---:" * (len(header) - 1) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+    return [f"{100 * rate:g} %" for rate in rates]
 
 
-def side_by_side(folder: Path) -> str:
+def table1(run: Run) -> str:
     """Table 1, ours and the paper's in brackets; bold where they are apart."""
-    cells = pd.read_csv(folder / "agreement.csv")
-    rows = []
-    for dataset, group in cells.groupby("dataset", sort=False):
-        at = group.set_index("method")
-        row = [str(dataset)]
-        for method in ORDER:
-            cell = at.loc[method]
-            text = f"{cell['ours']:.1f} ({cell['paper']:.1f})"
-            row.append(f"**{text}**" if cell["verdict"] != "within" else text)
-        rows.append(row)
-    return table(["", *(LABELS[method] for method in ORDER)], rows)
+    return tables.to_markdown(tables.side_by_side(run.table("agreement"), run.labels))
 
 
-def sentence(folder: Path) -> str:
+def sentence(run: Run) -> str:
     """The agreement in one line."""
-    return summarise.agreement_sentence(pd.read_csv(folder / "agreement.csv")) + "."
+    return summarise.agreement_sentence(run.table("agreement")) + "."
 
 
-def by_method(folder: Path) -> str:
+def by_method(run: Run) -> str:
     """How each column of Table 1 agrees."""
-    cells = pd.read_csv(folder / "agreement.csv")
+    cells = run.table("agreement")
     rows = []
     for method in ORDER:
         of = cells[cells["method"] == method]
         rows.append(
-            [LABELS[method], f"{(of['verdict'] == 'within').sum()} of {len(of)}", f"{of['difference'].mean():+.2f}",
+            [run.labels[method], f"{(of['verdict'] == 'within').sum()} of {len(of)}", f"{of['difference'].mean():+.2f}",
              f"{of['difference'].abs().median():.2f}", f"{of['z'].abs().max():.1f}"]
         )  # fmt: skip
-    return table(["", "within the intervals", "mean difference", "median absolute difference", "largest z"], rows)
+    return words(["", "within the intervals", "mean difference", "median absolute difference", "largest z"], rows)
 
 
-def outside(folder: Path) -> str:
+def outside(run: Run) -> str:
     """The cells that are not within the intervals."""
-    cells = pd.read_csv(folder / "agreement.csv")
+    cells = run.table("agreement")
     rows = [
-        [row["dataset"], LABELS[row["method"]], f"{row['ours']:.2f} ± {row['ours_interval']:.2f}",
+        [row["dataset"], run.labels[row["method"]], f"{row['ours']:.2f} ± {row['ours_interval']:.2f}",
          f"{row['paper']:.2f} ± {row['paper_interval']:.2f}", f"{row['difference']:+.2f}", f"{row['z']:+.1f}"]
         for row in cells[cells["verdict"] != "within"].to_dict("records")
     ]  # fmt: skip
-    return table(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
+    return words(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
 
 
-def gains_over(folder: Path, rival: str, methods: Sequence[str]) -> str:
+def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
     """Average gain of methods over a rival at every rate, over the datasets, with 95 % intervals."""
-    found = summarise.gains(pd.read_csv(folder / "means.csv"), rival)
+    found = summarise.gains(run.table("means"), rival)
+    texts = {
+        (row["method"], row["rate"]): f"{round(row['gain'], 1) + 0.0:+.1f} ± {row['interval']:.1f}"  # without -0.0
+        for row in found.to_dict("records")
+    }
     rates = sorted(found["rate"].unique())
-    by_method = {method: rows.set_index("rate").loc[rates] for method, rows in found.groupby("method")}
-    rows = [
-        [
-            LABELS[m],
-            *(f"{g:+.1f} ± {i:.1f}" for g, i in zip(by_method[m]["gain"], by_method[m]["interval"], strict=True)),
-        ]
-        for m in methods
-    ]
-    return table([f"over {LABELS[rival]}", *(f"{100 * rate:g} %" for rate in rates)], rows)
+    rows = [[run.labels[m], *(texts[m, rate] for rate in rates)] for m in methods]
+    return words([f"over {run.labels[rival]}", *percent(rates)], rows)
 
 
-def gains(folder: Path) -> str:
+def gains(run: Run) -> str:
     """Figure 2 as numbers, with the readings of the text besides the published ones."""
-    methods = ["surrogate", "surrogate_text", "friedman", "mean", "missforest", "knn_huang", "learnspn",
-               "gef", "gef_lspn", "gefp", "gefp_lspn"]  # fmt: skip
-    return gains_over(folder, "knn", methods)
+    return gains_over(run, summarise.REFERENCE, [method for method in run.labels if method != summarise.REFERENCE])
 
 
-def gains_text(folder: Path) -> str:
-    """The same over KNN and surrogate splits as the text describes them."""
-    methods = ["gef", "gef_lspn", "gefp", "gefp_lspn"]
-    rivals = ["knn_huang", "surrogate_text"]
-    return "\n\n".join(gains_over(folder, rival, methods) for rival in rivals)
+def gains_text(run: Run) -> str:
+    """The same of the circuits over KNN and surrogate splits as the text describes them."""
+    methods = [method for method in run.labels if method.startswith("gef")]
+    return "\n\n".join(gains_over(run, rival, methods) for rival in ("knn_huang", "surrogate_text"))
 
 
-def tally(folder: Path) -> str:
+def tally(run: Run) -> str:
     """Wins, ties and losses against KNN imputation."""
-    counts = pd.read_csv(folder / "tally.csv").set_index(["method", "rate"])
-    methods = [method for method in LABELS if method in counts.index.get_level_values("method")]
-    rates = sorted(counts.index.get_level_values("rate").unique())
+    return tables.to_markdown(tables.tally_table(run.table("tally"), run.labels))
+
+
+def repetitions(run: Run) -> str:
+    """Repetitions of every dataset and method, datasets and methods that are alike together."""
+    means = run.table("means").drop_duplicates(["dataset", "method"])
+    counts = means.pivot(index="dataset", columns="method", values="repetitions").loc[list(run.names), list(run.labels)]
+    alike = counts.T.groupby(counts.T.apply(tuple, axis=1), sort=False).groups.values()
+    methods = [[method for method in run.labels if method in set(group)] for group in alike]
     rows = [
-        [LABELS[method], *("{wins}/{ties}/{losses}".format(**counts.loc[(method, rate)].to_dict()) for rate in rates)]
-        for method in methods
+        [", ".join(run.names[dataset] for dataset in group.index), *(str(group[m[0]].iloc[0]) for m in methods)]
+        for _, group in counts.groupby([m[0] for m in methods], sort=False)
     ]
-    return table(["wins/ties/losses", *(f"{100 * rate:g} %" for rate in rates)], rows)
+    return words(["repetitions of 5 folds", *(", ".join(run.labels[name] for name in m) for m in methods)], rows)
 
 
-def repetitions(folder: Path) -> str:
-    """Datasets and methods with fewer repetitions than most."""
-    means = pd.read_csv(folder / "means.csv").drop_duplicates(["dataset", "method"])
-    usual = int(means["repetitions"].mode().iloc[0])
-    fewer = means[means["repetitions"] != usual]
-    labels = pd.read_csv(folder / "datasets.csv").set_index("dataset")["label"]
-    methods = [method for method in LABELS if method in set(fewer["method"])]
-    counts = means.pivot(index="dataset", columns="method", values="repetitions")
-    rows = [
-        [labels[dataset], *(str(counts.loc[dataset, method]) for method in methods)]
-        for dataset in fewer["dataset"].unique()
-    ]
-    return table(["repetitions of 5 folds", *(LABELS[method] for method in methods)], rows)
-
-
-def seconds(folder: Path) -> str:
-    """Core-seconds of a fold, all rates together."""
-    found = json.loads((folder / "provenance.json").read_text())["seconds"]
-    counts = pd.read_csv(folder / "means.csv").drop_duplicates(["dataset", "method"]).set_index(["dataset", "method"])
-    labels = pd.read_csv(folder / "datasets.csv").set_index("dataset")["label"]
-    methods = ["surrogate", "friedman", "mean", "knn", "missforest", "learnspn", "gef", "gef_lspn"]
+def seconds(run: Run) -> str:
+    """Core-seconds of a fold, all rates together; methods that share a model share its seconds."""
+    found = json.loads((run.folder / "provenance.json").read_text(encoding="utf-8"))["seconds"]
+    counts = run.table("means").drop_duplicates(["dataset", "method"]).set_index(["dataset", "method"])
+    methods = ["surrogate", "mean", "knn", "missforest", "learnspn", "gef", "gef_lspn"]
     rows = []
     for dataset, times in found.items():
-        row = [labels[dataset]]
-        for method in methods:
-            n = counts.loc[(dataset, method)]
-            row.append(f"{(times[method]['fit'] + times[method]['predict']) / (n['repetitions'] * n['folds']):.1f}")
-        rows.append(row)
-    return table(["seconds a fold", *(LABELS[method] for method in methods)], rows)
+        folds = [counts.loc[(dataset, method), ["repetitions", "folds"]].prod() for method in methods]
+        spent = [times[method]["fit"] + times[method]["predict"] for method in methods]
+        rows.append([run.names[dataset], *(f"{t / n:.1f}" for t, n in zip(spent, folds, strict=True))])
+    return words(["seconds a fold", *(run.labels[method] for method in methods)], rows)
 
 
-def ablation(folder: Path) -> str:
-    """What other settings do at 30 % missing: difference to the published setting, in points."""
-    cells = pd.read_csv(folder / "ablation.csv")
-    cells = cells[cells["rate"] == 0.3]
-    labels = pd.read_csv(folder / "datasets.csv").set_index("dataset")["label"]
-    datasets = list(cells["dataset"].unique())
-    rows = []
-    for (label, method), group in cells.groupby(["label", "method"], sort=False):
-        at = group.set_index("dataset")
-        row = [f"{LABELS[str(method)]}: {label}"]
-        for dataset in datasets:
-            if dataset not in at.index:
-                row.append("")
-                continue
-            difference, interval = at.loc[dataset, "difference"], at.loc[dataset, "interval"]
-            text = f"{difference:+.1f} ± {interval:.1f}"
-            row.append(f"**{text}**" if abs(difference) > interval else text)
-        rows.append(row)
-    return table(["", *(labels[dataset] for dataset in datasets)], rows)
+def ablation(run: Run) -> str:
+    """What other settings do at the rate of Table 1: difference to the published setting, in points."""
+    cells = run.table("ablation")
+    names = {name: run.names[name] for name in cells["dataset"].unique()}
+    return tables.to_markdown(difference_table(cells, TABLE_RATE, run.labels, names))
 
 
-BLOCKS: Mapping[str, Callable[[Path], str]] = {
-    "table1": side_by_side,
+BLOCKS: Mapping[str, Callable[[Run], str]] = {
+    "table1": table1,
     "agreement": sentence,
     "columns": by_method,
     "outside": outside,
@@ -201,12 +177,13 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = {
 
 def fill(text: str, folder: Path) -> str:
     """A document with all its places filled from a run's files."""
+    run = Run.read(folder)
 
     def block(match: re.Match[str]) -> str:
         name = match[1]
         if name not in BLOCKS:
             raise JointsError(f"there is nothing to fill in for '<!-- {name} -->': known are {', '.join(BLOCKS)}")
-        return f"<!-- {name} -->\n{BLOCKS[name](folder)}\n<!-- end of {name} -->"
+        return f"<!-- {name} -->\n{BLOCKS[name](run)}\n<!-- end of {name} -->"
 
     return re.sub(r"<!-- ([^>]*?) -->\n(?:.*?\n)?<!-- end of \1 -->", block, text, flags=re.DOTALL)
 

@@ -90,7 +90,7 @@ def summary(
         "",
     ]
     if len(agreement):
-        lines += [tables.side_by_side(agreement, labels), ""]
+        lines += [tables.to_text(tables.side_by_side(agreement, labels)), ""]
     lines += [
         f"Agreement: {agreement_sentence(agreement)}" + (" (* are outside)." if len(agreement) else "."),
         *(line for table in outliers for line in outlier_lines(table)),

@@ -83,22 +83,22 @@ def dataset_tables(means: pd.DataFrame, labels: Mapping[str, str]) -> list[Table
     return [Table(["(%)", *header], rows, [1]) for header, rows in parts if header]
 
 
-def agreement_table(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Table:
+def agreement_table(
+    agreement: pd.DataFrame, labels: Mapping[str, str], text: str = "{ours:.2f} / {paper:.2f} ({z:+.1f})"
+) -> Table:
     """Ours and the paper's accuracies side by side, with z; cells outside of the intervals are bold."""
     methods = [m for m in ORDER if m in set(agreement["method"])]
-    cells = agreement.set_index(["dataset", "method"])
-    rows = []
-    for dataset in agreement["dataset"].unique():
-        row = [Cell(dataset)]
-        for method in methods:
-            if (dataset, method) not in cells.index:
-                row.append(Cell())
-                continue
-            cell = cells.loc[(dataset, method)]
-            text = f"{cell['ours']:.2f} / {cell['paper']:.2f} ({cell['z']:+.1f})"
-            row.append(Cell(text, bold=cell["verdict"] != "within"))
-        rows.append(row)
+    cells = {
+        (row["dataset"], row["method"]): Cell(text.format_map(row), bold=row["verdict"] != "within")
+        for row in agreement.to_dict("records")
+    }
+    rows = [[Cell(d), *(cells.get((d, m), Cell()) for m in methods)] for d in agreement["dataset"].unique()]
     return Table(["Dataset", *(labels[m] for m in methods)], rows, [1])
+
+
+def side_by_side(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Table:
+    """Table 1, ours and the paper's in brackets; cells outside of the intervals are bold."""
+    return agreement_table(agreement, labels, "{ours:.1f} ({paper:.1f})")
 
 
 def tally_table(tally: pd.DataFrame, labels: Mapping[str, str]) -> Table:
@@ -250,20 +250,47 @@ def _html_cell(cell: Cell) -> str:
     return shown if cell.mean is None else f'{shown} <span class="interval">± {cell.interval:.2f}</span>'
 
 
-# ------------------------------------------------------------------------------------------------------- terminal
+# ------------------------------------------------------------------------------------------- Markdown, and terminal
 
 
-def side_by_side(agreement: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """Table 1's rows beside the paper's numbers, as text: ours, theirs in brackets, a star outside of the intervals."""
-    methods = [m for m in ORDER if m in set(agreement["method"])]
-    cells = agreement.set_index(["dataset", "method"])
-    rows: list[dict[str, Any]] = []
-    for dataset in agreement["dataset"].unique():
-        row = {"": dataset}
-        for m in methods:
-            if (dataset, m) in cells.index:
-                cell = cells.loc[(dataset, m)]
-                star = " " if cell["verdict"] == "within" else "*"
-                row[labels[m]] = f"{cell['ours']:.1f} ({cell['paper']:.1f}){star}"
-        rows.append(row)
-    return pd.DataFrame(rows).fillna("").to_string(index=False) if rows else ""
+def to_markdown(table: Table) -> str:
+    """A table for a document in Markdown.
+
+    >>> print(to_markdown(Table(["", "GeF+"], [[Cell("bank"), Cell("", 90.8, 0.1, bold=True)]])))
+    | | GeF⁺ |
+    |---|---:|
+    | bank | **90.80 ± 0.10** |
+    """
+
+    def line(cells: Sequence[str]) -> str:
+        return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"
+
+    left = {0, *table.words}
+    kinds = "".join("|---" if i in left else "|---:" for i in range(len(table.header))) + "|"
+    return "\n".join([line([plain_label(name) for name in table.header]), kinds]
+                     + [line([_markdown_cell(cell) for cell in row]) for row in table.rows])  # fmt: skip
+
+
+def to_text(table: Table) -> str:
+    """A table for the terminal; a star instead of bold."""
+    rows = [[_plain(cell) + (" *" if cell.bold else "  ") for cell in row] for row in table.rows]
+    names = ["", *(f"{name}  " for name in table.header[1:])]
+    return pd.DataFrame(rows, columns=names).to_string(index=False) if rows else ""
+
+
+def plain_label(label: str) -> str:
+    """A label with the plus of GeF+ as a superscript.
+
+    >>> plain_label("GeF+(LSPN)")
+    'GeF⁺(LSPN)'
+    """
+    return label.replace("GeF+", "GeF⁺")
+
+
+def _plain(cell: Cell) -> str:
+    return cell.text if cell.mean is None else f"{cell.mean:.2f} ± {cell.interval:.2f}"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    shown = plain_label(_plain(cell))
+    return f"**{shown}**" if cell.bold else shown
