@@ -33,7 +33,7 @@ JOBS = {  # pattern of logs: what such a job imports
     "scores/*/knn*/*.log": f"{SCORE}, joints.methods.knn",
     "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.methods.surrogate",
     "scores/*/mean/*.log": f"{SCORE}, joints.methods.mean",
-    "means/*.log": "joints.scores, joints.summarise, scipy.stats.distributions",
+    "means/*.log": "joints.scores, joints.summarise",
     "render/*.log": "joints.render.figures, joints.render.saving",
 }
 

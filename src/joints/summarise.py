@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from joints.protocol import REFERENCE, TABLE_RATE
 
@@ -79,7 +79,7 @@ def half_width(values: np.ndarray) -> float:
     n = len(values)
     if n < 2:
         return 0.0
-    return float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+    return float(stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(values, ddof=1) / np.sqrt(n))
 
 
 def dataset_table(table: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
