@@ -18,15 +18,19 @@ import pandas as pd
 
 from joints import summarise
 from joints.config import read_yaml
+from joints.data.catalogue import entries as datasets
 from joints.errors import JointsError
 from joints.files import write_text
 from joints.methods import entries
+from joints.outliers.studies import LABELS as OUTLIER_LABELS
 from joints.protocol import TABLE_RATE
 from joints.render import tables
 from joints.render.ablation import difference_table
 from joints.render.tables import ORDER, Cell, Table
 
 CATALOGUE = "config/methods.yaml"
+DATASETS = "config/datasets.yaml"
+PAPER_OUTLIERS = "config/paper_outliers.csv"
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,30 @@ def ablation(run: Run) -> str:
     return tables.to_markdown(difference_table(cells, TABLE_RATE, run.labels, names))
 
 
+def outliers_wine(run: Run) -> str:
+    """AUC of the wine study for both readings of a good wine, beside the authors' numbers."""
+    labels = {name: entry.label for name, entry in datasets(read_yaml(DATASETS), DATASETS).items()}
+    found = run.table("outliers_wine").assign(reading=lambda rows: rows["study"].str.removeprefix("wine_"))
+    found = pd.concat([found, pd.read_csv(PAPER_OUTLIERS).assign(reading="authors' notebook")])
+    found["model"] = found["model"].map(labels)
+    auc = found.set_index(["model", "method", "reading"])["auc"].map("{:.3f}".format).to_dict()
+    readings = list(found["reading"].unique())
+    rows = [
+        [model, OUTLIER_LABELS[method], *(auc.get((model, method, reading), "") for reading in readings)]
+        for model, method in found[["model", "method"]].drop_duplicates().itertuples(index=False)
+    ]
+    return words(["model", "method", *readings], rows)
+
+
+def outliers_images(run: Run) -> str:
+    """AUC of the image study."""
+    found = run.table("outliers_images")
+    auc = found.set_index(["outliers", "method"])["auc"].map("{:.4f}".format).to_dict()
+    methods = list(found["method"].unique())
+    rows = [[kind, *(auc[kind, method] for method in methods)] for kind in found["outliers"].unique()]
+    return words(["foreign images", *(OUTLIER_LABELS[method] for method in methods)], rows)
+
+
 BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "table1": table1,
     "agreement": sentence,
@@ -172,6 +200,8 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "repetitions": repetitions,
     "seconds": seconds,
     "ablation": ablation,
+    "outliers, wine": outliers_wine,
+    "outliers, images": outliers_images,
 }
 
 
