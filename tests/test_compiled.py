@@ -42,6 +42,32 @@ def test_an_edit_of_a_kernel_reaches_the_kernels_that_call_it(tmp_path):
     assert notice.count("compiling") == 1
 
 
+SORTING = """
+import numpy as np
+from joints.compiled import kernel
+
+@kernel
+def order(x):
+    return np.argsort(x)
+
+order(np.ones(3))
+(compiled,) = order.overloads.values()
+print(*(f.name for f in compiled.library.get_defined_functions()), sep="\\n")
+"""
+
+
+def test_no_two_processes_give_functions_the_same_name(tmp_path):
+    """Sorting and ordering are made of functions with the same names and arguments, which must not be mixed up."""
+    (tmp_path / "sorting.py").write_text(SORTING)
+    found = []
+    for folder in ("one", "two"):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / folder)}
+        run = [sys.executable, "sorting.py"]
+        done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        found.append({name for name in done.stdout.split() if "quicksort" in name})
+    assert found[0] and found[1] and not found[0] & found[1]
+
+
 def test_processes_that_compile_at_the_same_time_never_mix_up_their_code(tmp_path, monkeypatch):
     """The second one looked at the index before the first one wrote it."""
     first, second = (_Kept(str(tmp_path), "kernel", "text") for _ in range(2))

@@ -7,6 +7,7 @@ the text of all kernels: numba itself would miss an edit of a kernel that anothe
 from __future__ import annotations
 
 import hashlib
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,14 @@ from typing import Any
 
 from numba import njit
 from numba.core import event
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
+
+
+# Numba tells functions with the same name and arguments apart, such as what sorts and what only finds the order, by
+# numbers that every process counts from 1.  A kernel that one process compiles from parts that another one has kept would
+# then hold two functions with the same full name, of which the linker takes either.  So numbers are drawn, not counted.
+FunctionIdentity._unique_ids = iter(lambda: secrets.randbits(64), None)
 
 
 def _digest_of_kernels() -> str:
