@@ -18,10 +18,9 @@ from numba.core import event
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
 
-
 # Numba tells functions with the same name and arguments apart, such as what sorts and what only finds the order, by
-# numbers that every process counts from 1.  A kernel that one process compiles from parts that another one has kept would
-# then hold two functions with the same full name, of which the linker takes either.  So numbers are drawn, not counted.
+# numbers that every process counts from 1.  A kernel that one process compiles from parts that another one has kept
+# would then hold two functions with the same full name, of which the linker takes either one.  So numbers are drawn.
 FunctionIdentity._unique_ids = iter(lambda: secrets.randbits(64), None)
 
 
