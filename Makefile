@@ -20,7 +20,7 @@ paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
 	@echo && cat results/paper/summary.txt
 
-reference: $(STAMP) ## results/reference anew: the paper's smaller datasets, fewer repetitions; and its numbers in *.md
+reference: $(STAMP) ## results/reference anew: the paper with fewer repetitions where they take long; and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.markdown results/reference README.md REPRODUCTION.md
 
