@@ -14,17 +14,20 @@ import pandas as pd
 from scipy import stats
 
 from joints.protocol import REFERENCE
+from joints.summarise import repetition_means
 
 SIGNIFICANCE = 0.05
 
 
-def ranks(means: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def ranks(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Average ranks over the datasets at each missing rate; 1 is the best, ties share their ranks.
+
+    On each dataset the methods are ranked over the repetitions that all of them have.
 
     Parameters
     ----------
-    means : DataFrame
-        What `joints.summarise.means` gives, for all datasets.
+    scores : DataFrame
+        Scores of all datasets.
     methods : sequence of str
 
     Returns
@@ -33,9 +36,9 @@ def ranks(means: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
         rate, method, rank, datasets, chi_square and p_value of the Friedman test at that rate, critical_difference
     """
     rows = []
-    for rate, group in means.groupby("rate"):
+    for rate, group in repetition_means(scores)[list(methods)].dropna().groupby(level="rate"):
         # two decimals, as in the tables: equal numbers there should not differ in rank
-        accuracy = group.pivot(index="dataset", columns="method", values="mean")[list(methods)].dropna().round(2)
+        accuracy = group.groupby(level="dataset").mean().round(2)
         rank = accuracy.rank(axis=1, ascending=False).mean()
         chi_square, p_value = friedman_test(accuracy.to_numpy())
         difference = critical_difference(len(methods), len(accuracy))

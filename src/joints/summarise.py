@@ -140,22 +140,32 @@ def table1(table: pd.DataFrame, datasets: pd.DataFrame, columns: Mapping[str, tu
     return out
 
 
-def gains(table: pd.DataFrame, rival: str = REFERENCE) -> pd.DataFrame:
-    """Gain in accuracy over a rival, average and 95 % interval over the datasets; over KNN imputation it is Figure 2.
+def repetition_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy in percent, one row a rate, dataset and repetition, one column a method; NaN where a method has none."""
+    keys = ["rate", "dataset", "repetition"]
+    return 100 * scores.pivot_table(index=keys, columns="method", values="accuracy", sort=False)
+
+
+def gains(scores: pd.DataFrame, rivals: Sequence[str] = (REFERENCE,)) -> pd.DataFrame:
+    """Gain in accuracy over each rival, average and 95 % interval over the datasets; over KNN imputation it is Figure 2.
+
+    On each dataset two methods are compared over the repetitions that both have.
 
     Returns
     -------
     DataFrame
-        method, rate, gain, interval, n (datasets)
+        over (the rival), method, rate, gain, interval, n (datasets)
     """
-    wide = table.pivot_table(index=["rate", "dataset"], columns="method", values="mean", sort=False)
-    differences = wide.sub(wide[rival], axis=0)
-    rows = [
-        (method, rate, values.mean(), half_width(values.to_numpy()), len(values))
-        for method in table["method"].unique()
-        for rate, values in differences[method].dropna().groupby("rate")
-    ]
-    return pd.DataFrame(rows, columns=["method", "rate", "gain", "interval", "n"])
+    accuracy = repetition_means(scores)
+    rows = []
+    for rival in rivals:
+        differences = accuracy.sub(accuracy[rival], axis=0).groupby(level=["rate", "dataset"], sort=False).mean()
+        rows += [
+            (rival, method, rate, values.mean(), half_width(values.to_numpy()), len(values))
+            for method in scores["method"].unique()
+            for rate, values in differences[method].dropna().groupby("rate")
+        ]
+    return pd.DataFrame(rows, columns=["over", "method", "rate", "gain", "interval", "n"])
 
 
 def agreement(

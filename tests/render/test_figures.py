@@ -27,9 +27,9 @@ def drawn():
     agreement = summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS)
     return {
         "breast": figures.dataset_figure(means.query("dataset == 'breast'"), study.LABELS),
-        "againstKNN": figures.gain_figure(summarise.gains(means), study.LABELS),
+        "againstKNN": figures.gain_figure(summarise.gains(scores), study.LABELS),
         "agreement": figures.agreement_figure(agreement, study.LABELS),
-        "ranks": figures.rank_figure(statistics.ranks(means, study.METHODS), study.LABELS),
+        "ranks": figures.rank_figure(statistics.ranks(scores, study.METHODS), study.LABELS),
     }
 
 
@@ -137,7 +137,7 @@ def run_folder(files, tmp_path):
         "means": means,
         "table1": table1,
         "agreement": summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS),
-        "ranks": statistics.ranks(means, study.METHODS),
+        "ranks": statistics.ranks(scores, study.METHODS),
         "tally": statistics.tally(statistics.comparisons(scores, study.METHODS)),
         "datasets": study.details(),
     }

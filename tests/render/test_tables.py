@@ -22,7 +22,7 @@ def frames():
         "means": means,
         "table1": table1,
         "agreement": summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS),
-        "ranks": statistics.ranks(means, study.METHODS),
+        "ranks": statistics.ranks(scores, study.METHODS),
         "tally": statistics.tally(statistics.comparisons(scores, study.METHODS)),
         "datasets": study.details(),
     }

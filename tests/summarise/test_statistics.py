@@ -17,16 +17,24 @@ DEMSAR = np.array(
 )  # fmt: skip
 
 
-def demsar_means():
-    rows = [(f"d{i}", f"m{j}", 0.3, 100 * DEMSAR[i, j]) for i in range(14) for j in range(4)]
-    return pd.DataFrame(rows, columns=["dataset", "method", "rate", "mean"])
+def demsar_scores():
+    rows = [(f"d{i}", f"m{j}", 1, 0.3, DEMSAR[i, j]) for i in range(14) for j in range(4)]
+    return pd.DataFrame(rows, columns=["dataset", "method", "repetition", "rate", "accuracy"])
 
 
 def test_ranks_of_demsars_example():
-    table = statistics.ranks(demsar_means(), ["m0", "m1", "m2", "m3"]).set_index("method")
+    table = statistics.ranks(demsar_scores(), ["m0", "m1", "m2", "m3"]).set_index("method")
     np.testing.assert_allclose(table["rank"], [3.143, 2.000, 2.893, 1.964], atol=5e-4)
     assert table["critical_difference"].iloc[0] == pytest.approx(1.25, abs=0.005)
     assert table["p_value"].iloc[0] < 0.05 and (table["datasets"] == 14).all()
+
+
+def test_ranks_are_over_the_repetitions_that_all_methods_have():
+    scores = demsar_scores()
+    lucky = scores[scores["method"] == "m0"].assign(repetition=2, accuracy=1.0)
+    more = pd.concat([scores, lucky])
+    methods = ["m0", "m1", "m2", "m3"]
+    pd.testing.assert_frame_equal(statistics.ranks(more, methods), statistics.ranks(scores, methods))
 
 
 def test_friedman_test_is_scipys_and_silent_where_nothing_differs():
@@ -80,8 +88,7 @@ def test_wins_ties_and_losses_add_up():
 
 
 def test_ranks_of_a_study():
-    means = summarise.means(study.scores(), study.METHODS)
-    table = statistics.ranks(means, study.METHODS)
+    table = statistics.ranks(study.scores(), study.METHODS)
     for _, group in table.groupby("rate"):
         assert group["rank"].sum() == pytest.approx(10 * 11 / 2)
 

@@ -83,12 +83,21 @@ def test_the_papers_numbers_are_those_of_the_paper(shared, root):
 
 
 def test_gains_over_knn(means):
-    gains = summarise.gains(means)
+    gains = summarise.gains(study.scores())
     assert (gains.query("method == 'knn'")["gain"] == 0).all()
     at = means.query("rate == 0.9").pivot(index="dataset", columns="method", values="mean")
     row = gains.query("method == 'gef' and rate == 0.9").iloc[0]
     assert row["gain"] == pytest.approx((at["gef"] - at["knn"]).mean()) and row["n"] == 3
     assert row["interval"] == pytest.approx(summarise.half_width((at["gef"] - at["knn"]).to_numpy()))
+
+
+def test_gains_are_over_the_repetitions_that_both_methods_have():
+    both = pd.concat([small([[0.5], [0.9]]), small([[0.6]], "gef"), small([[0.4], [0.4]], "mean")])
+    gains = summarise.gains(both, ["knn", "mean"]).set_index(["over", "method"])["gain"]
+    assert gains.to_dict() == pytest.approx(
+        {("knn", "knn"): 0, ("knn", "gef"): 10, ("knn", "mean"): -30,
+         ("mean", "knn"): 30, ("mean", "gef"): 20, ("mean", "mean"): 0}
+    )  # fmt: skip
 
 
 def as_means(table1):

@@ -32,6 +32,7 @@ rule compare_methods:
     params:
         methods=config["methods"],
         ranked=list(shown_labels()),
+        rivals=rivals(),
         columns=paper_columns(),
         code=code_digest("joints.summarise", "joints.statistics"),
     script:

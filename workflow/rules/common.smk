@@ -23,7 +23,7 @@ from joints.files import sha256
 from joints.fingerprint import code_digest
 from joints.methods import answers_of, check_methods
 from joints.methods import entries as method_entries
-from joints.protocol import Protocol, check_protocol
+from joints.protocol import REFERENCE, Protocol, check_protocol
 
 SCHEMAS = Path(workflow.basedir) / "workflow" / "schemas"
 
@@ -324,6 +324,11 @@ def shown_labels():
     """Method -> label, for the methods of the run that tables and figures show."""
     labels = method_labels()
     return {name: labels[name] for name in labels if METHODS[name].shown}
+
+
+def rivals():
+    """The methods that gains are measured over: KNN, and those that are in the run for comparison only."""
+    return [REFERENCE, *(name for name in method_labels() if name not in shown_labels())]
 
 
 def style_digest():

@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from joints.protocol import REFERENCE
 from joints.render.saving import paper_style
 
 GAIN_PANELS = ["surrogate", "friedman", "mean", "missforest", "gef", "gef_lspn"]  # of the paper's Figure 2
@@ -77,7 +78,7 @@ def gain_figure(gains: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     labels = {method: labels[method] for method in GAIN_PANELS if method in labels} or labels
     curves = {
         str(method): (100 * rows["rate"].to_numpy(), rows["gain"].to_numpy(), rows["interval"].to_numpy())
-        for method, rows in gains.groupby("method", sort=False)
+        for method, rows in gains[gains["over"] == REFERENCE].groupby("method", sort=False)
         if method in labels
     }
     columns = min(3, len(labels))

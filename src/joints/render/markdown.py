@@ -23,7 +23,7 @@ from joints.errors import JointsError
 from joints.files import write_text
 from joints.methods import entries
 from joints.outliers.studies import LABELS as OUTLIER_LABELS
-from joints.protocol import TABLE_RATE
+from joints.protocol import REFERENCE, TABLE_RATE
 from joints.render import tables
 from joints.render.ablation import difference_table
 from joints.render.tables import ORDER, Cell, Table
@@ -106,7 +106,7 @@ def outside(run: Run) -> str:
 
 def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
     """Average gain of methods over a rival at every rate, over the datasets, with 95 % intervals."""
-    found = summarise.gains(run.table("means"), rival)
+    found = run.table("gains").query("over == @rival")
     texts = {
         (row["method"], row["rate"]): f"{round(row['gain'], 1) + 0.0:+.1f} ± {row['interval']:.1f}"  # without -0.0
         for row in found.to_dict("records")
@@ -118,7 +118,7 @@ def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
 
 def gains(run: Run) -> str:
     """Figure 2 as numbers, with the readings of the text besides the published ones."""
-    return gains_over(run, summarise.REFERENCE, [method for method in run.labels if method != summarise.REFERENCE])
+    return gains_over(run, REFERENCE, [method for method in run.labels if method != REFERENCE])
 
 
 def gains_text(run: Run) -> str:
