@@ -14,11 +14,11 @@ PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
-	@echo && cat results/quick/summary.txt
+	@[ ! -f results/quick/summary.txt ] || { echo; cat results/quick/summary.txt; }
 
 paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
-	@echo && cat results/paper/summary.txt
+	@[ ! -f results/paper/summary.txt ] || { echo; cat results/paper/summary.txt; }
 
 reference: $(STAMP) ## results/reference anew: the paper with fewer repetitions where they take long; and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)

@@ -26,7 +26,7 @@ SCORE = "joints.evaluate, joints.methods, joints.scores"
 JOBS = {  # pattern of logs: what such a job imports
     "fetch/*.log": "joints.data.fetch, joints.data.sources",
     "encode/*.log": "joints.data.encode",
-    "forests/*/*.log": "joints.evaluate",
+    "forests/*/*.log": "joints.growing",
     "scores/*/missforest*/*.log": f"{SCORE}, joints.methods.missforest",
     "scores/*/gef*/*.log": f"{SCORE}, joints.methods.gef",
     "scores/*/learnspn/*.log": f"{SCORE}, joints.methods.learnspn",
@@ -43,7 +43,7 @@ def start_up(modules: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         log = f"from joints import log; log.start({str(Path(folder) / 'job.log')!r})"
         program = f"from snakemake.iocontainers import Snakemake; {log}; import {modules}"
-        program += KERNEL if "joints.evaluate" in modules else ""
+        program += KERNEL if "joints.evaluate" in modules or "joints.growing" in modules else ""
         found = []
         for _ in range(3):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -29,6 +29,15 @@ def test_a_few_cells_may_be_outside_but_not_many():
     assert not verify.agrees(verify.compare(run, means()))
 
 
+def test_not_a_single_cell_may_be_far_off():
+    run = means(interval=0.1)
+    run.loc[7, "mean"] -= 26.6
+    table = verify.compare(run, means(interval=0.1))
+    assert not verify.agrees(table) and "1 are far off" in verify.message(table, "mine")
+    run.loc[7, "mean"] += 25.6  # many intervals, but a point: a whole cell of equal answers has no interval to speak of
+    assert verify.agrees(verify.compare(run, means(interval=0.1)))
+
+
 def test_only_what_both_have_counts():
     table = verify.compare(means(datasets=("b", "c"), rates=(0.3, 0.35)), means())
     assert set(table["dataset"]) == {"b"} and set(table["rate"]) == {0.3}

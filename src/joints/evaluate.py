@@ -6,22 +6,20 @@ with the same keys; they are those of the processor, of all threads together.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
-from joints.files import replacing
-from joints.forest.classifier import ForestClassifier
+from joints.growing import forest_of
 from joints.interface import Method, TrainingFold
+from joints.progress import Progress
 from joints.protocol import Fold, Protocol, folds_of, seed_of
 from joints.scores import KEYS, SCORES, SECONDS
 
@@ -29,32 +27,6 @@ from joints.scores import KEYS, SCORES, SECONDS
 # order must not decide about a class.
 DECIMALS = 10
 SMALLEST_PROBABILITY = 1e-15  # for the log-loss, where a method rules the true class out
-
-logger = logging.getLogger(__name__)
-
-
-def grow(
-    data: Dataset,
-    protocol: Protocol,
-    repetitions: Sequence[int],
-    parameters: Mapping[str, Any],
-    folder: str | Path,
-    n_jobs: int = 1,
-) -> None:
-    """Grow the forests of some repetitions and write them to `folder`, one file a fold."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    progress = Progress(f"{data.name}, forests", len(repetitions) * protocol.folds)
-    for fold in folds_of(data, protocol, repetitions):
-        forest = ForestClassifier(
-            **parameters,
-            categorical_features={j: int(k) for j, k in enumerate(data.n_categories) if k},
-            random_state=seed_of(protocol.seed, data.name, fold.repetition, fold.fold, "forest"),
-            n_jobs=n_jobs,
-        ).fit(fold.X, fold.y)
-        with replacing(folder / _forest_file(fold)) as temporary:
-            joblib.dump(forest, temporary, compress=("zlib", 1))
-        progress.step()
 
 
 def score(
@@ -131,33 +103,10 @@ def score_probabilities(proba: np.ndarray, y: np.ndarray) -> tuple[float, float,
     return accuracy, log_loss, brier
 
 
-class Progress:
-    """Lines in the log of a long job: what is done, and how long the rest may take."""
-
-    def __init__(self, what: str, total: int) -> None:
-        self.what, self.total, self.done = what, total, 0
-        self.start = perf_counter()
-
-    def step(self) -> None:
-        """One more part is done."""
-        self.done += 1
-        spent = perf_counter() - self.start
-        left = spent / self.done * (self.total - self.done)
-        logger.info("%s: %d of %d folds in %.0f s, about %.0f s left", self.what, self.done, self.total, spent, left)
-
-
-def _forest_file(fold: Fold) -> str:
-    return f"repetition{fold.repetition}_fold{fold.fold}.joblib"
-
-
 def _training_fold(
     data: Dataset, protocol: Protocol, fold: Fold, name: str, forests: Sequence[str | Path], n_jobs: int
 ) -> TrainingFold:
-    paths = [Path(folder) / _forest_file(fold) for folder in forests]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise JointsError(f"there is no {_forest_file(fold)} in {', '.join(map(str, forests))}: grow the forests first")
-    forest = joblib.load(path).set_params(n_jobs=n_jobs)
+    forest = forest_of(fold, forests).set_params(n_jobs=n_jobs)
     seed = seed_of(protocol.seed, data.name, fold.repetition, fold.fold, name)
     return TrainingFold(fold.X, fold.y, data.n_categories, forest, seed, n_jobs)
 

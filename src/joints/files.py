@@ -24,6 +24,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None:  # a full disk does not say which file it has no room for
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

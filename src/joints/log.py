@@ -28,6 +28,7 @@ def start(log_file: str | Path) -> None:
     to_terminal.addFilter(_not_a_crash)
     logging.basicConfig(level=logging.INFO, handlers=[to_file, to_terminal], force=True)
     logging.captureWarnings(True)
+    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, stops nothing
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

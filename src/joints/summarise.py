@@ -147,7 +147,7 @@ def repetition_means(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def gains(scores: pd.DataFrame, rivals: Sequence[str] = (REFERENCE,)) -> pd.DataFrame:
-    """Gain in accuracy over each rival, average and 95 % interval over the datasets; over KNN imputation it is Figure 2.
+    """Gain in accuracy over each rival, average and 95 % interval over the datasets; over KNN it is Figure 2.
 
     On each dataset two methods are compared over the repetitions that both have.
 

@@ -18,6 +18,7 @@ from joints.summarise import verdict, z_score
 
 REFERENCE = Path("results/reference")
 SHARE_WITHIN = 0.9  # less than 0.95: the cells of a dataset share their folds, so they go astray together
+FAR_Z, FAR_POINTS = 5.0, 2.0  # by more than both, nothing is off by chance
 KEYS = ["dataset", "method", "rate"]
 
 
@@ -48,8 +49,13 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
 
 
 def agrees(table: pd.DataFrame) -> bool:
-    """Whether as many cells are within the intervals as repetitions of one experiment should be."""
-    return bool(table["verdict"].isin(["same", "within"]).mean() >= SHARE_WITHIN)
+    """Whether as many cells are within the intervals as in repetitions of one experiment, and none is far off."""
+    return bool(table["verdict"].isin(["same", "within"]).mean() >= SHARE_WITHIN and not far_off(table).any())
+
+
+def far_off(table: pd.DataFrame) -> pd.Series:
+    """The cells that no chance explains, however many the others are."""
+    return (table["z"].abs() > FAR_Z) & (table["difference"].abs() > FAR_POINTS)
 
 
 def message(table: pd.DataFrame, name: str) -> str:
@@ -62,6 +68,8 @@ def message(table: pd.DataFrame, name: str) -> str:
         f"{counts['same']} are the same, {counts['within']} within the intervals (|z| <= 1), {counts['near']} near "
         f"(|z| <= 2), {counts['off']} off: {share:.1f} % agree, {100 * SHARE_WITHIN:g} % are asked.",
     ]
+    if far_off(table).any():
+        lines.append(f"{far_off(table).sum()} are far off (|z| > {FAR_Z:g} and more than {FAR_POINTS:g} points).")
     outside = table[table["verdict"].isin(["near", "off"])]
     if len(outside):
         farthest = outside.sort_values("z", key=abs, ascending=False, kind="stable").head(10)

@@ -8,7 +8,8 @@ from mixed import mixed_table
 from joints.ablation.scoring import score_variant
 from joints.data import Dataset
 from joints.errors import JointsError
-from joints.evaluate import grow, score
+from joints.evaluate import score
+from joints.growing import grow
 from joints.methods import make
 from joints.protocol import Protocol
 

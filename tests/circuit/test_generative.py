@@ -233,6 +233,21 @@ def test_without_smoothing_impossible_evidence_falls_back_to_counting():
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
 
 
+def test_trees_that_cannot_tell_do_not_count():
+    """Without smoothing, some trees have seen nothing like a row; then the others decide."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 6, (60, 4)).astype(float), rng.integers(0, 2, 60)
+    model = GenerativeForestClassifier(20, smoothing=0.0, categorical_features={j: 6 for j in range(4)}, random_state=0)
+    answers = model.fit(X, y).answer(hide(rng, rng.integers(0, 6, (200, 4)).astype(float), 0.4))
+    total = answers.average.sum(axis=1)
+    assert (total < 0.9).any() and (total > 0).any()
+    for combine in ("average", "mixture"):
+        proba = answers.probabilities(combine)
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    some = total > 0
+    np.testing.assert_allclose(answers.probabilities("average")[some], answers.average[some] / total[some, None])
+
+
 @pytest.mark.parametrize("parameters", [{"leaves": "kde"}, {"combine": "vote"}, {"min_sd": 0.0}, {"smoothing": -1.0}])
 def test_wrong_settings_of_the_circuit(parameters, table):
     with pytest.raises(ValueError, match=next(iter(parameters))):

@@ -67,6 +67,21 @@ def test_evaluation_equals_plain_recursion(rate):
     np.testing.assert_allclose(model.predict_proba(queries, target=3, y=y[:20]), proba, atol=1e-10)
 
 
+def test_densities_beyond_the_range_of_numbers():
+    """Of rows that one class makes very likely and the other one unlikely: e^900 and e^-400."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = np.where(y[:, None] == 0, 0.01, 1.0) * rng.normal(size=(40, 400))
+    model = LearnSPNClassifier(min_sd=0.01, threshold=1e-9, random_state=0).fit(X, y)
+    with_class = np.append(np.zeros(400, dtype=np.int64), 2)
+    circuits = model.leaves_.circuits
+    queries = hide(rng, X[:6], 0.05)
+    expected = [[plain_value(circuits, 0, np.append(x, np.nan), with_class, 400, k) for k in range(2)] for x in queries]
+    assert np.max(expected) > 800 and np.min(expected) < -300
+    np.testing.assert_allclose(model.score_samples(queries), np.max(expected, axis=1), rtol=1e-10)
+    np.testing.assert_array_equal(model.predict(queries), np.argmax(expected, axis=1))
+
+
 def test_forest_leaves_equal_plain_recursion():
     """GeF(LSPN) on complete rows: one leaf a tree, read plainly."""
     rng = np.random.default_rng(1)

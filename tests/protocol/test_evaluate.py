@@ -7,7 +7,8 @@ from mixed import mixed_table
 
 from joints.data import Dataset
 from joints.errors import JointsError
-from joints.evaluate import grow, score, score_probabilities
+from joints.evaluate import score, score_probabilities
+from joints.growing import grow
 from joints.interface import Method
 from joints.methods import make
 from joints.protocol import Protocol

@@ -6,7 +6,7 @@ import pytest
 import study
 from scipy import stats
 
-from joints import statistics, summarise
+from joints import statistics
 
 # Demšar (2006), table 6: AUC of four methods on fourteen datasets
 DEMSAR = np.array(

@@ -144,7 +144,6 @@ def test_killed_while_fetching_and_resumed(project, openml):
     process.communicate()
     assert not [name for name in project.files() if "fruit" in name and "logs" not in name]
     openml.fault = "none"
-    project.run("--unlock")
     project.succeed("--quiet", "all")
     assert Dataset.load(project.results / "data" / "fruit.npz").n_samples == 60
     assert not list(project.folder.glob("data/.incoming-*"))

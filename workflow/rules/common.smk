@@ -21,9 +21,13 @@ from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
 from joints.files import sha256
 from joints.fingerprint import code_digest
+from joints.lock import forget_killed_runs
 from joints.methods import answers_of, check_methods
 from joints.methods import entries as method_entries
 from joints.protocol import REFERENCE, Protocol, check_protocol
+
+if workflow.is_main_process and not forget_killed_runs():
+    print("joints: another run is at work in this folder", file=sys.stderr)
 
 SCHEMAS = Path(workflow.basedir) / "workflow" / "schemas"
 
@@ -247,7 +251,7 @@ def seconds_per_fold(dataset, seconds):
 def pieces(dataset, seconds, model=None):
     """The repetitions of a dataset in pieces, each as `first-last`: of five, or of one where five take too long.
 
-    The pieces do not depend on how many repetitions there are, so that raising the number keeps what is made.
+    More repetitions than 5, or than 10, leave the pieces as they are, and the scores in them.
     """
     protocol = protocol_of(dataset, model)
     five = seconds_per_fold(dataset, seconds) * protocol.folds * 5
@@ -328,7 +332,10 @@ def shown_labels():
 
 def rivals():
     """The methods that gains are measured over: KNN, and those that are in the run for comparison only."""
-    return [REFERENCE, *(name for name in method_labels() if name not in shown_labels())]
+    return [
+        REFERENCE,
+        *(name for name in method_labels() if name not in shown_labels()),
+    ]
 
 
 def style_digest():

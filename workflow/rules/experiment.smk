@@ -16,7 +16,7 @@ rule grow_forests:
         protocol=fold_settings,
         repetitions=repetition_list,
         forest=config["forest"],
-        code=code_digest("joints.protocol", "joints.forest.classifier"),
+        code=code_digest("joints.growing"),
     script:
         "../scripts/grow_forests.py"
 

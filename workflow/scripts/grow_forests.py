@@ -5,7 +5,7 @@ from joints import log
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
-from joints.evaluate import grow
+from joints.growing import grow
 from joints.protocol import Protocol
 
 grow(

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from joints.data.dataset import Dataset
-from joints.evaluate import grow, score
+from joints.evaluate import score
+from joints.growing import grow
 from joints.methods import make
 from joints.protocol import Protocol
 

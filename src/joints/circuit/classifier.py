@@ -68,12 +68,13 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         if target is None:
             if y is not None:
                 raise ValueError("y is given, but the class is what is asked for: give a target feature, or no y.")
-            return self._combine(answer(codes, self.forest_, self.leaves_, n_categories, n_jobs=self.n_jobs))
+            answers = answer(codes, self.forest_, self.leaves_, n_categories, n_jobs=self.n_jobs)
+            return answers.probabilities(self.combine)
         feature = self._categorical_feature(target)
         codes[:, feature] = np.nan
         ask = (self.forest_, self.leaves_, n_categories, feature)
         if y is None:
-            return self._combine(answer(codes, *ask, n_jobs=self.n_jobs))
+            return answer(codes, *ask, n_jobs=self.n_jobs).probabilities(self.combine)
         y = column_or_1d(y)
         unknown = np.setdiff1d(y, self.classes_)
         if len(y) != len(codes) or len(unknown):
@@ -82,18 +83,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         for k, label in enumerate(self.classes_):
             rows = np.flatnonzero(y == label)
             if len(rows):
-                out[rows] = self._combine(answer(codes[rows], *ask, given_class=k, n_jobs=self.n_jobs))
+                out[rows] = answer(codes[rows], *ask, given_class=k, n_jobs=self.n_jobs).probabilities(self.combine)
         return out
-
-    def _combine(self, answers: Answers) -> np.ndarray:
-        if self.combine == "average":
-            proba = answers.average.copy()
-        else:
-            largest = answers.log_joint.max(axis=1, keepdims=True)
-            proba = np.exp(answers.log_joint - np.where(np.isfinite(largest), largest, 0.0))
-        total = proba.sum(axis=1, keepdims=True)
-        # nothing in the training data is like this row (only without smoothing): count the leaves, as Friedman does
-        return np.where(total > 0, proba / np.where(total > 0, total, 1.0), answers.friedman)
 
     def predict(self, X: Any, target: int | str | None = None, y: Any = None) -> np.ndarray:
         """The most probable class, or category of the `target` feature; see `predict_proba`."""

@@ -35,6 +35,20 @@ class Answers:
     friedman: np.ndarray
     log_joint: np.ndarray
 
+    def probabilities(self, combine: str) -> np.ndarray:
+        """The conditional distribution of the target: of GeF (``average``) or of GeF+ (``mixture``).
+
+        Where nothing in the training data is like a row, which takes leaves without smoothing, it is that of Friedman's
+        method; trees that cannot tell do not count.
+        """
+        if combine == "average":
+            proba = self.average
+        else:
+            largest = self.log_joint.max(axis=1, keepdims=True)
+            proba = np.exp(self.log_joint - np.where(np.isfinite(largest), largest, 0.0))
+        total = proba.sum(axis=1, keepdims=True)
+        return np.where(total > 0, proba / np.where(total > 0, total, 1.0), self.friedman)
+
 
 @kernel
 def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parameters):

@@ -236,7 +236,8 @@ def evaluate_quickly(
     """`evaluate_circuit` without logarithms: the root's values for the target's categories into ``value[0]``.
 
     All exponentials are taken at once, then sums and products are plain.  Returns whether that can be relied on: not
-    where the row is so unlikely that numbers run out of range, or so likely.  `plain_bits` is `plain` seen as int64.
+    where the row is so unlikely that numbers run out of range, or where densities are so high that a product of them
+    might.  `plain_bits` is `plain` seen as int64.
     """
     n = last - first
     for v in range(n):
@@ -245,6 +246,11 @@ def evaluate_quickly(
         x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs,
         value,
     )  # fmt: skip
+    high = 0.0
+    for v in range(n):
+        high += max(logs[v], 0.0)
+    if high > 50.0:
+        return False
     if target >= 0:
         for j in range(variable_start[c, target], variable_start[c, target + 1]):
             v = factor_node[j] - first

@@ -64,12 +64,6 @@ def write_latex(table: pd.DataFrame, path: str | Path) -> None:
     write_text(path, "\n".join(lines) + "\n")
 
 
-def summary(table: pd.DataFrame) -> str:
-    """The table in a few lines for the terminal."""
-    shown = table[["label", "n", "categorical", "continuous", "classes", "majority", "missing", "source"]]
-    return shown.to_string(index=False, formatters={"majority": "{:.2f}".format}) + "\n"
-
-
 def latex(text: str) -> str:
     r"""Text with LaTeX's special characters escaped.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import softmax
 
 from joints.circuit.generative import GenerativeForestClassifier
 from joints.interface import Method, TrainingFold
@@ -32,8 +31,4 @@ class GenerativeForest(Method):
 
     def answers(self, X: np.ndarray) -> dict[str, np.ndarray]:
         answers = self.circuit_.answer(X)
-        possible = np.isfinite(answers.log_joint).any(axis=1, keepdims=True)
-        # a row that no leaf could have produced (only without smoothing) gets Friedman's answer
-        mixture = np.where(possible, softmax(np.where(possible, answers.log_joint, 0.0), axis=1), answers.friedman)
-        average = np.where(possible, answers.average, answers.friedman)
-        return {"average": average, "mixture": mixture, "friedman": answers.friedman}
+        return {name: answers.probabilities(name) for name in ("average", "mixture")} | {"friedman": answers.friedman}

@@ -69,7 +69,9 @@ def record(
         }
         for dataset, rows in totals.groupby("dataset", sort=False)
     }
-    return {**settings, "software": versions(), "data": dict(records), "seconds": seconds}
+    # checksums tell what was read, from whatever mirror
+    data = {name: {key: of[key] for key in of if key not in ("server", "url", "path")} for name, of in records.items()}
+    return {**settings, "software": versions(), "data": data, "seconds": seconds}
 
 
 def total_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
