@@ -1,12 +1,12 @@
 """The protocol of the missing-value study: folds, masks, standardisation, and every seed (appendix C of the paper).
 
-This is the only place where a random generator is made.  Each one is seeded by the SHA-256 digest of
+Every seed of a run comes from here: the SHA-256 digest of
 
     joints/<run seed>/<dataset>/<repetition>/<fold>/<purpose>
 
 with repetitions and folds counted from 1, fold 0 for what concerns a repetition as a whole, and the purposes ``folds``,
-``mask``, ``forest`` and the name of a method.  So a number never depends on which jobs ran, in which order, or on how
-many cores.
+``mask``, ``forest``, ``outliers`` and the name of a method.  So a number never depends on which jobs ran, in which
+order, or on how many cores.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ os.environ.update(
     )
 )
 
-from joints.ablation.variants import check_ablation, models_of
+from joints.ablation.variants import check_ablation, comparisons, models_of
 from joints.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
@@ -281,10 +281,11 @@ def forests_of(wildcards):
     ]
 
 
-def score_files(dataset, kind):
+def score_files(dataset, kind, used=None):
+    """The files of a dataset's scores, or seconds, of all models of the run or of some."""
     return [
         RESULTS / kind / dataset / model / f"{piece}.csv"
-        for model in models()
+        for model in used or models()
         for piece in pieces(dataset, METHODS[model].seconds, model)
     ]
 
@@ -452,10 +453,14 @@ def variant_labels():
     return {name: variant["label"] for name, variant in variants().items()}
 
 
+def variant_methods():
+    """Dataset -> the methods that have a variant on it."""
+    return comparisons(config["ablation"]) if "ablation" in config else {}
+
+
 def variant_datasets():
     """Dataset -> label, for the datasets of the ablation in their order."""
-    names = config.get("ablation", {}).get("datasets", [])
-    return {name: CATALOGUE[name].label for name in names}
+    return {name: CATALOGUE[name].label for name in variant_methods()}
 
 
 def variant_repetitions():
@@ -483,25 +488,22 @@ def variant_code(wildcards):
 
 
 def variant_scores(wildcards):
+    usual = config["ablation"]["datasets"]
     return [
         RESULTS / "ablation" / dataset / f"{name}.csv"
-        for dataset in variant_datasets()
-        for name in variants()
+        for name, variant in variants().items()
+        for dataset in variant.get("datasets", usual)
     ]
 
 
 def published_scores(wildcards):
     """The study's own scores of every method that has a variant."""
-    used = dict.fromkeys(
-        METHODS[name].model
-        for variant in variants().values()
-        for name in variant["methods"]
-    )
     wanted = set(variant_repetitions())
     return [
-        RESULTS / "scores" / dataset / model / f"{piece}.csv"
-        for dataset in variant_datasets()
-        for model in used
-        for piece in pieces(dataset, METHODS[model].seconds, model)
-        if wanted & set(members(piece))
+        path
+        for dataset, methods in variant_methods().items()
+        for path in score_files(
+            dataset, "scores", dict.fromkeys(METHODS[name].model for name in methods)
+        )
+        if wanted & set(members(path.stem))
     ]

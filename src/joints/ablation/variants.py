@@ -14,12 +14,13 @@ from joints.protocol import Protocol
 def check_ablation(config: Mapping[str, Any], methods: Mapping[str, Entry], config_file: str) -> None:
     """Raise a JointsError unless the study itself has all that the variants are compared with."""
     ablation, protocol = config["ablation"], config["protocol"]
-    for name, variant in ablation["variants"].items():
-        _among(variant["methods"], config["methods"], f"{config_file}: 'ablation.variants.{name}.methods'", "methods")
     _among(ablation["datasets"], config["datasets"], f"{config_file}: 'ablation.datasets'", "datasets")
     _among(ablation["rates"], protocol["rates"], f"{config_file}: 'ablation.rates'", "protocol.rates")
-    used = dict.fromkeys(name for variant in ablation["variants"].values() for name in variant["methods"])
-    for dataset in ablation["datasets"]:
+    for name, variant in ablation["variants"].items():
+        where = f"{config_file}: 'ablation.variants.{name}"
+        _among(variant["methods"], config["methods"], f"{where}.methods'", "methods")
+        _among(variant.get("datasets", []), config["datasets"], f"{where}.datasets'", "datasets")
+    for dataset, used in comparisons(ablation).items():
         for name in used:
             most = Protocol.read(protocol, dataset, methods[name].model).repetitions
             if ablation["repetitions"] > most:
@@ -27,6 +28,23 @@ def check_ablation(config: Mapping[str, Any], methods: Mapping[str, Entry], conf
                     f"{config_file}: 'ablation.repetitions' is {ablation['repetitions']}, "
                     f"but the study has {most} of dataset {dataset!r} and method {name!r}"
                 )
+
+
+def comparisons(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The datasets of an ablation, with the methods that have a variant on each.
+
+    A variant may name datasets of its own.
+
+    >>> variants = {"a": {"methods": ["knn"]}, "b": {"methods": ["gef", "knn"], "datasets": ["wine"]}}
+    >>> comparisons({"datasets": ["bank"], "variants": variants})
+    {'bank': ['knn'], 'wine': ['gef', 'knn']}
+    """
+    found: dict[str, list[str]] = {}
+    for variant in ablation["variants"].values():
+        for dataset in variant.get("datasets", ablation["datasets"]):
+            methods = found.setdefault(dataset, [])
+            methods += [name for name in variant["methods"] if name not in methods]
+    return found
 
 
 def _among(names: Sequence[Any], known: Sequence[Any], where: str, key: str) -> None:

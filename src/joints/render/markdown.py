@@ -31,6 +31,7 @@ from joints.render.tables import ORDER, Cell, Table
 CATALOGUE = "config/methods.yaml"
 DATASETS = "config/datasets.yaml"
 PAPER_OUTLIERS = "config/paper_outliers.csv"
+SHARED = {"friedman", "gefp", "gefp_lspn"}  # the seconds of the model that they answer from are GeF's
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,10 @@ def seconds(run: Run) -> str:
         folds = [counts.loc[(dataset, method), ["repetitions", "folds"]].prod() for method in methods]
         spent = [times[method]["fit"] + times[method]["predict"] for method in methods]
         rows.append([run.names[dataset], *(f"{t / n:.1f}" for t, n in zip(spent, folds, strict=True))])
-    return words(["seconds a fold", *(run.labels[method] for method in methods)], rows)
+    total = sum(times[method][part] for times in found.values() for method in times for part in ("fit", "predict"))
+    shared = sum(times[m][part] for times in found.values() for m in SHARED & set(times) for part in ("fit", "predict"))
+    sentence = f"Fitting and predicting took {(total - shared) / 3600:.1f} core-hours in all."
+    return words(["seconds a fold", *(run.labels[method] for method in methods)], rows) + f"\n\n{sentence}"
 
 
 def ablation(run: Run) -> str:
