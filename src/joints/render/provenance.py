@@ -70,7 +70,10 @@ def record(
         for dataset, rows in totals.groupby("dataset", sort=False)
     }
     # checksums tell what was read, from whatever mirror
-    data = {name: {key: of[key] for key in of if key not in ("server", "url", "path")} for name, of in records.items()}
+    data = {
+        name: {key: of[key] for key in of if key not in ("server", "url", "address", "path")}
+        for name, of in records.items()
+    }
     return {**settings, "software": versions(), "data": data, "seconds": seconds}
 
 
