@@ -251,7 +251,7 @@ def seconds_per_fold(dataset, seconds):
 def pieces(dataset, seconds, model=None):
     """The repetitions of a dataset in pieces, each as `first-last`: of five, or of one where five take too long.
 
-    More repetitions than 5, or than 10, leave the pieces as they are, and the scores in them.
+    Going from 5 repetitions to 10 keeps the pieces that there are, and what was computed for them.
     """
     protocol = protocol_of(dataset, model)
     five = seconds_per_fold(dataset, seconds) * protocol.folds * 5
