@@ -3,8 +3,8 @@
     python benchmarks/overhead.py [--run NAME]
 
 CPU seconds of processes that import what a job imports, load a first kernel, and stop, times the jobs by the logs that
-the run has left; against the CPU seconds of fitting and predicting in its seconds.csv and those of growing forests by
-the logs.  Drawing, the outlier studies and Snakemake itself count neither way.
+the run has left; against the CPU seconds of fitting and predicting in its seconds.csv and the seconds of growing
+forests by the logs.  Drawing, the outlier studies and Snakemake itself count neither way.
 """
 
 from __future__ import annotations

@@ -15,7 +15,12 @@ os.environ.update(
     )
 )
 
-from joints.ablation.variants import check_ablation, comparisons, models_of
+from joints.ablation.variants import (
+    check_ablation,
+    comparisons,
+    datasets_of,
+    models_of,
+)
 from joints.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
@@ -488,11 +493,10 @@ def variant_code(wildcards):
 
 
 def variant_scores(wildcards):
-    usual = config["ablation"]["datasets"]
     return [
         RESULTS / "ablation" / dataset / f"{name}.csv"
         for name, variant in variants().items()
-        for dataset in variant.get("datasets", usual)
+        for dataset in datasets_of(variant, config["ablation"])
     ]
 
 

@@ -30,10 +30,13 @@ def check_ablation(config: Mapping[str, Any], methods: Mapping[str, Entry], conf
                 )
 
 
+def datasets_of(variant: Mapping[str, Any], ablation: Mapping[str, Any]) -> list[str]:
+    """The datasets of a variant: its own, or those of the ablation."""
+    return variant.get("datasets", ablation["datasets"])
+
+
 def comparisons(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
     """The datasets of an ablation, with the methods that have a variant on each.
-
-    A variant may name datasets of its own.
 
     >>> variants = {"a": {"methods": ["knn"]}, "b": {"methods": ["gef", "knn"], "datasets": ["wine"]}}
     >>> comparisons({"datasets": ["bank"], "variants": variants})
@@ -41,7 +44,7 @@ def comparisons(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for variant in ablation["variants"].values():
-        for dataset in variant.get("datasets", ablation["datasets"]):
+        for dataset in datasets_of(variant, ablation):
             methods = found.setdefault(dataset, [])
             methods += [name for name in variant["methods"] if name not in methods]
     return found

@@ -31,7 +31,6 @@ from joints.render.tables import ORDER, Cell, Table
 CATALOGUE = "config/methods.yaml"
 DATASETS = "config/datasets.yaml"
 PAPER_OUTLIERS = "config/paper_outliers.csv"
-SHARED = {"friedman", "gefp", "gefp_lspn"}  # the seconds of the model that they answer from are GeF's
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,7 @@ class Run:
 
     folder: Path
     labels: Mapping[str, str]  # of methods
+    models: Sequence[str]  # the methods that answer from a model of their own
     names: Mapping[str, str]  # of datasets
 
     @classmethod
@@ -50,6 +50,7 @@ class Run:
         return cls(
             folder,
             {name: entry.label for name, entry in catalogue.items() if name in used},
+            [name for name, entry in catalogue.items() if name in used and not entry.of],
             dict(zip(details["dataset"], details["label"], strict=True)),
         )
 
@@ -156,9 +157,8 @@ def seconds(run: Run) -> str:
         folds = [counts.loc[(dataset, method), ["repetitions", "folds"]].prod() for method in methods]
         spent = [times[method]["fit"] + times[method]["predict"] for method in methods]
         rows.append([run.names[dataset], *(f"{t / n:.1f}" for t, n in zip(spent, folds, strict=True))])
-    total = sum(times[method][part] for times in found.values() for method in times for part in ("fit", "predict"))
-    shared = sum(times[m][part] for times in found.values() for m in SHARED & set(times) for part in ("fit", "predict"))
-    sentence = f"Fitting and predicting took {(total - shared) / 3600:.1f} core-hours in all."
+    total = sum(times[model]["fit"] + times[model]["predict"] for times in found.values() for model in run.models)
+    sentence = f"Fitting and predicting took {total / 3600:.1f} core-hours in all."
     return words(["seconds a fold", *(run.labels[method] for method in methods)], rows) + f"\n\n{sentence}"
 
 
