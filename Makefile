@@ -22,10 +22,10 @@ paper: $(STAMP) ## the whole paper, with its data from OpenML
 
 reference: $(STAMP) ## results/reference anew: the paper with fewer repetitions where they take long; and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
-	@$(BIN)/python -m joints.render.markdown results/reference README.md REPRODUCTION.md
+	@$(BIN)/python -m joints.render.documents results/reference README.md REPRODUCTION.md
 
 verify: $(STAMP) ## does a finished run agree with results/reference?  `make verify RUN=paper`; RUN is quick by itself
-	@$(BIN)/python -m joints.verify results/$(RUN)
+	@$(BIN)/python -m joints.study.verify results/$(RUN)
 
 test: $(STAMP) ## all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)

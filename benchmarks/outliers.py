@@ -20,8 +20,8 @@ import numpy as np
 
 from joints import ForestClassifier, GenerativeForestClassifier
 from joints.data.dataset import Dataset
-from joints.outliers.detectors import ClassKernelDensity
-from joints.outliers.images import images_of, resize
+from joints.study.outliers.detectors import ClassKernelDensity
+from joints.study.outliers.images import images_of, resize
 
 ROOT = Path(__file__).resolve().parent.parent
 SIDE = 28

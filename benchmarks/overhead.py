@@ -22,19 +22,19 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 0.25
 # The first kernel loads what numba needs for all of them.
-KERNEL = "; import numpy; from joints.random import mix; mix(numpy.uint64(0), numpy.uint64(0))"
-SCORE = "joints.evaluate, joints.methods, joints.scores"
+KERNEL = "; import numpy; from joints.numerics.random import mix; mix(numpy.uint64(0), numpy.uint64(0))"
+SCORE = "joints.study.evaluate, joints.study.methods, joints.study.scores"
 JOBS = {  # pattern of logs: what such a job imports
     "fetch/*.log": "joints.data.fetch, joints.data.sources",
     "encode/*.log": "joints.data.encode",
-    "forests/*/*.log": "joints.growing",
-    "scores/*/missforest*/*.log": f"{SCORE}, joints.methods.missforest",
-    "scores/*/gef*/*.log": f"{SCORE}, joints.methods.gef",
-    "scores/*/learnspn/*.log": f"{SCORE}, joints.methods.learnspn",
-    "scores/*/knn*/*.log": f"{SCORE}, joints.methods.knn",
-    "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.methods.surrogate",
-    "scores/*/mean/*.log": f"{SCORE}, joints.methods.mean",
-    "means/*.log": "joints.scores, joints.summarise",
+    "forests/*/*.log": "joints.study.forests",
+    "scores/*/missforest*/*.log": f"{SCORE}, joints.study.methods.missforest",
+    "scores/*/gef*/*.log": f"{SCORE}, joints.study.methods.gef",
+    "scores/*/learnspn/*.log": f"{SCORE}, joints.study.methods.learnspn",
+    "scores/*/knn*/*.log": f"{SCORE}, joints.study.methods.knn",
+    "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.study.methods.surrogate",
+    "scores/*/mean/*.log": f"{SCORE}, joints.study.methods.mean",
+    "means/*.log": "joints.study.scores, joints.study.summarise",
     "render/*.log": "joints.render.figures, joints.render.saving",
 }
 
@@ -42,9 +42,9 @@ JOBS = {  # pattern of logs: what such a job imports
 def start_up(modules: str) -> float:
     """The least of three: user and system seconds of a process that starts as a job does."""
     with tempfile.TemporaryDirectory() as folder:
-        log = f"from joints import log; log.start({str(Path(folder) / 'job.log')!r})"
+        log = f"from joints.runtime import log; log.start({str(Path(folder) / 'job.log')!r})"
         program = f"from snakemake.iocontainers import Snakemake; {log}; import {modules}"
-        program += KERNEL if "joints.evaluate" in modules or "joints.growing" in modules else ""
+        program += KERNEL if "joints.study.evaluate" in modules or "joints.study.forests" in modules else ""
         found = []
         for _ in range(3):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)

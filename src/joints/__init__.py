@@ -5,7 +5,7 @@ Estimators are imported when they are first asked for, so that the workflow's sm
 
 from typing import TYPE_CHECKING
 
-from joints.later import names_of
+from joints.lazy import names_of
 
 if TYPE_CHECKING:
     from joints.circuit.generative import GenerativeForestClassifier

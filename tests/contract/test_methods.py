@@ -7,9 +7,9 @@ import pytest
 from mixed import hide, mixed_table
 
 from joints import ForestClassifier
-from joints.config import read_yaml, validate
 from joints.interface import Method, TrainingFold
-from joints.methods import answers_of, entries, make
+from joints.runtime.config import read_yaml, validate
+from joints.study.methods import answers_of, entries, make
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = read_yaml(ROOT / "config/methods.yaml")

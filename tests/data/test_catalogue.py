@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from joints.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
+from joints.runtime.config import read_yaml, validate
 
 PAPER = [
     "authent",

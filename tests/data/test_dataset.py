@@ -5,7 +5,7 @@ import pytest
 
 from joints.data import Dataset
 from joints.errors import JointsError
-from joints.files import replacing
+from joints.runtime.files import replacing
 
 
 @pytest.fixture

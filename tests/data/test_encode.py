@@ -6,7 +6,7 @@ import pytest
 
 from joints.data.catalogue import Entry
 from joints.data.encode import encode, is_continuous
-from joints.data.table import normalise
+from joints.data.raw import normalise
 from joints.errors import JointsError
 
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from joints.impute.growing import sort_table
 from joints.impute.predictors import bootstrap_counts, grow_compiled, grow_with_scikit_learn, tree_seeds
+from joints.impute.trees import sort_table
 
 
 def table_of(n_rows, seed):

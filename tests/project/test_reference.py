@@ -5,11 +5,11 @@ import re
 import pandas as pd
 import pytest
 
-from joints import summarise
-from joints.config import read_yaml
-from joints.methods import entries
-from joints.protocol import Protocol
-from joints.render.markdown import Run, fill
+from joints.render.documents import Run, fill
+from joints.runtime.config import read_yaml
+from joints.study import summarise
+from joints.study.methods import entries
+from joints.study.protocol import Protocol
 
 
 @pytest.fixture

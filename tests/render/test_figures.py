@@ -7,15 +7,15 @@ import subprocess
 
 import numpy as np
 import pytest
-import study
 
-from joints import statistics, summarise
+import study
 from joints.data.details import write_csv, write_latex
 from joints.errors import JointsError
-from joints.files import write_text
-from joints.render import document, figures, tables
+from joints.render import figures, pdf, tables
 from joints.render.saving import save
-from joints.render.study import write_study
+from joints.render.summary import write_study
+from joints.runtime.files import write_text
+from joints.study import statistics, summarise
 
 TEX = shutil.which("pdflatex")
 needs_tex = pytest.mark.skipif(TEX is None, reason="there is no pdflatex")
@@ -157,14 +157,14 @@ def run_folder(files, tmp_path):
 @needs_tex
 def test_one_pdf_with_everything(run_folder):
     out = run_folder / "study.pdf"
-    document.build("test", run_folder / "results", run_folder / "figures", list(study.DATASETS), out)
+    pdf.build("test", run_folder / "results", run_folder / "figures", list(study.DATASETS), out)
     assert out.read_bytes().startswith(b"%PDF-")
 
 
 def test_without_tex_the_pdf_says_what_to_install(run_folder, monkeypatch):
     monkeypatch.setenv("PATH", str(run_folder))
     with pytest.raises(JointsError, match=r"there is no pdflatex.*install a TeX system, on Debian.*texlive"):
-        document.build("test", run_folder / "results", run_folder / "figures", [], run_folder / "study.pdf")
+        pdf.build("test", run_folder / "results", run_folder / "figures", [], run_folder / "study.pdf")
 
 
 STUBS = {

@@ -5,12 +5,12 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-import study
 
-from joints import statistics, summarise
+import study
 from joints.render import tables
 from joints.render.provenance import page, record, total_seconds
-from joints.render.study import study_tables, summary, write_study
+from joints.render.summary import study_tables, summary, write_study
+from joints.study import statistics, summarise
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from joints.config import read_yaml
 from joints.data.catalogue import entries
 from joints.data.encode import encode
 from joints.data.fetch import fetch
 from joints.data.sources import Settings
 from joints.errors import JointsError
+from joints.runtime.config import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = entries(read_yaml(ROOT / "config/datasets.yaml"), "config/datasets.yaml")

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from joints.config import read_yaml
-from joints.methods import entries
+from joints.runtime.config import read_yaml
+from joints.study.methods import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = ["surrogate", "friedman", "mean", "knn", "missforest", "learnspn", "gef", "gef_lspn", "gefp", "gefp_lspn"]

@@ -77,7 +77,7 @@ def test_what_makes_results_stale(project):
     assert edited(source / "data" / "encode.py", "\nX = 1\n") == everything
     assert edited(source / "data" / "encode.py", "\n# a comment\n") == set()
     assert edited(source / "data" / "fetch.py", "\nX = 1\n") == set()  # how to fetch, not what
-    assert edited(source / "data" / "table.py", "\nX = 1\n") == {"fetch_dataset", *everything}
+    assert edited(source / "data" / "raw.py", "\nX = 1\n") == {"fetch_dataset", *everything}
     assert edited(source / "data" / "details.py", "\nX = 1\n") == {"describe_datasets", "datasets"}
     (source / "forest").mkdir(exist_ok=True)
     (source / "forest" / "other.py").write_text("")

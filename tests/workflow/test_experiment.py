@@ -129,17 +129,17 @@ def test_what_an_edit_makes_stale(project):
         finally:
             path.write_text(old)
 
-    assert edited("methods/missforest.py") == edited("impute/missforest.py") == {}  # not a method of this run
-    assert edited("methods/knn.py", "\n# a comment\n") == {}
-    knn = edited("methods/knn.py")
+    assert edited("study/methods/missforest.py") == edited("impute/missforest.py") == {}  # not a method of this run
+    assert edited("study/methods/knn.py", "\n# a comment\n") == {}
+    knn = edited("study/methods/knn.py")
     assert knn["score_method"] == 2 and "grow_forests" not in knn and "render_dataset" in knn
-    assert edited("methods/gef.py")["score_method"] == 2
-    assert edited("evaluate.py")["score_method"] == 6 and "grow_forests" not in edited("evaluate.py")
-    assert edited("growing.py")["grow_forests"] == 2
-    everything = edited("protocol.py")
+    assert edited("study/methods/gef.py")["score_method"] == 2
+    assert edited("study/evaluate.py")["score_method"] == 6 and "grow_forests" not in edited("study/evaluate.py")
+    assert edited("study/forests.py")["grow_forests"] == 2
+    everything = edited("study/protocol.py")
     assert everything["score_method"] == 6 and everything["grow_forests"] == 2
     assert set(edited("render/figures.py")) == {"render_dataset", "draw_study", "build_report"}
-    assert "score_method" not in edited("summarise.py")
+    assert "score_method" not in edited("study/summarise.py")
     style = source / "render" / "paper.mplstyle"
     style.write_text(style.read_text() + "\nlines.linewidth: 2\n")
     assert {"render_dataset", "draw_study"} <= set(counts(project))
@@ -161,7 +161,7 @@ def test_adding_a_method_or_a_dataset_recomputes_nothing_else(project):
 
 
 BROKEN = '''
-from joints.methods.mean import MeanImputation
+from joints.study.methods.mean import MeanImputation
 
 
 class Broken(MeanImputation):
@@ -177,9 +177,9 @@ class Broken(MeanImputation):
 
 def test_a_method_that_fails_stops_only_what_needs_it(project):
     """One class in one file and one entry make a method; here one that fails on a fold."""
-    (project.folder / "src" / "joints" / "methods" / "broken.py").write_text(BROKEN)
+    (project.folder / "src" / "joints" / "study" / "methods" / "broken.py").write_text(BROKEN)
     catalogue = project.folder / "config" / "methods.yaml"
-    entry = {"broken": {"label": "Broken", "class": "joints.methods.broken.Broken"}}
+    entry = {"broken": {"label": "Broken", "class": "joints.study.methods.broken.Broken"}}
     catalogue.write_text(catalogue.read_text() + yaml.safe_dump(entry))
     project.config["methods"] = ["broken", *METHODS, "surrogate"]
     out = project.fail("--quiet", "all")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from joints.config import read_yaml, validate
+from joints.runtime.config import read_yaml, validate
 
 CONFIGS = [f"config/{name}.yaml" for name in ("config", "quick", "reference", "smoke")]
 
@@ -70,10 +70,8 @@ def test_scripts_are_thin_and_start_their_log_first(root):
     for path in scripts:
         text = path.read_text()
         assert len(text.splitlines()) <= 25, path.name
-        first = [node for node in ast.parse(text).body[1:]][:2]
-        assert (
-            ast.unparse(first[0]) == "from joints import log" and ast.unparse(first[1]) == "log.start(snakemake.log[0])"
-        )
+        first = [ast.unparse(node) for node in ast.parse(text).body[1:3]]
+        assert first == ["from joints.runtime import log", "log.start(snakemake.log[0])"], path.name
 
 
 def test_rules_have_logs_and_no_hidden_code(root):

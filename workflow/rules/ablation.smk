@@ -44,6 +44,6 @@ rule summarise_ablation:
         variants=variant_labels(),
         methods=method_labels(),
         datasets=variant_datasets(),
-        code=code_digest("joints.ablation.differences", "joints.render.ablation"),
+        code=code_digest("joints.study.ablation.differences", "joints.render.ablation_table"),
     script:
         "../scripts/summarise_ablation.py"

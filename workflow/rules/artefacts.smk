@@ -34,7 +34,7 @@ rule compare_methods:
         ranked=list(shown_labels()),
         rivals=rivals(),
         columns=paper_columns(),
-        code=code_digest("joints.summarise", "joints.statistics"),
+        code=code_digest("joints.study.summarise", "joints.study.statistics"),
     script:
         "../scripts/compare_methods.py"
 
@@ -67,7 +67,7 @@ rule render_dataset:
         title=dataset_title,
         labels=shown_labels(),
         code=code_digest(
-            "joints.render.figures", "joints.render.tables", "joints.summarise"
+            "joints.render.figures", "joints.render.tables", "joints.study.summarise"
         ),
         style=style_digest(),
     script:
@@ -126,7 +126,7 @@ rule render_study:
     params:
         labels=shown_labels(),
         columns=paper_columns(),
-        code=code_digest("joints.render.study"),
+        code=code_digest("joints.render.summary"),
     script:
         "../scripts/render_study.py"
 
@@ -211,7 +211,7 @@ rule summarise_run:
     params:
         labels=shown_labels(),
         run=config["run"],
-        code=code_digest("joints.render.study"),
+        code=code_digest("joints.render.summary"),
     script:
         "../scripts/summarise_run.py"
 
@@ -245,6 +245,6 @@ rule build_pdf:
     params:
         run=config["run"],
         datasets=DATASETS,
-        code=code_digest("joints.render.document"),
+        code=code_digest("joints.render.pdf"),
     script:
         "../scripts/build_pdf.py"

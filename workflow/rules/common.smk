@@ -15,21 +15,21 @@ os.environ.update(
     )
 )
 
-from joints.ablation.variants import (
+from joints.study.ablation.variants import (
     check_ablation,
     comparisons,
     datasets_of,
     models_of,
 )
-from joints.config import read_yaml, validate
+from joints.runtime.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
-from joints.files import sha256
-from joints.fingerprint import code_digest
-from joints.lock import forget_killed_runs
-from joints.methods import answers_of, check_methods
-from joints.methods import entries as method_entries
-from joints.protocol import REFERENCE, Protocol, check_protocol
+from joints.runtime.files import sha256
+from joints.runtime.fingerprint import code_digest
+from joints.runtime.lock import forget_killed_runs
+from joints.study.methods import answers_of, check_methods
+from joints.study.methods import entries as method_entries
+from joints.study.protocol import REFERENCE, Protocol, check_protocol
 
 if workflow.is_main_process and not forget_killed_runs():
     print("joints: another run is at work in this folder", file=sys.stderr)
@@ -230,7 +230,7 @@ def model_settings(wildcards):
 
 @functools.cache
 def code_of(model):
-    return code_digest("joints.evaluate", METHODS[model].module)
+    return code_digest("joints.study.evaluate", METHODS[model].module)
 
 
 def model_code(wildcards):
@@ -489,7 +489,7 @@ def variant_models(wildcards):
 
 def variant_code(wildcards):
     modules = [METHODS[name].module for name in variant_models(wildcards)]
-    return code_digest("joints.ablation.scoring", *modules)
+    return code_digest("joints.study.ablation.scoring", *modules)
 
 
 def variant_scores(wildcards):

@@ -20,7 +20,7 @@ rule fetch_dataset:
         sources=sources_of,
         columns=columns_of,
         # Only what decides about the table: neither servers nor patience make a table stale that is here.
-        code=code_digest("joints.data.table"),
+        code=code_digest("joints.data.raw"),
     script:
         "../scripts/fetch_dataset.py"
 

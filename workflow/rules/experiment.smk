@@ -16,7 +16,7 @@ rule grow_forests:
         protocol=fold_settings,
         repetitions=repetition_list,
         forest=config["forest"],
-        code=code_digest("joints.growing"),
+        code=code_digest("joints.study.forests"),
     script:
         "../scripts/grow_forests.py"
 
@@ -57,6 +57,6 @@ rule summarise_dataset:
     params:
         methods=config["methods"],
         columns=paper_columns(),
-        code=code_digest("joints.summarise"),
+        code=code_digest("joints.study.summarise"),
     script:
         "../scripts/summarise_dataset.py"

@@ -23,7 +23,7 @@ rule fetch_foreign_images:
     params:
         sources=sources_of,
         entry=encoding_of,
-        code=code_digest("joints.outliers.images"),
+        code=code_digest("joints.study.outliers.images"),
     script:
         "../scripts/fetch_foreign_images.py"
 
@@ -42,7 +42,7 @@ rule score_wine:
         mem_mb=2000,
     params:
         settings=outlier_settings("wine", without=("datasets",)),
-        code=code_digest("joints.outliers.studies"),
+        code=code_digest("joints.study.outliers.studies"),
     script:
         "../scripts/score_wine.py"
 
@@ -63,7 +63,7 @@ rule score_images:
     params:
         foreign=foreign_kinds(),
         settings=outlier_settings("images", without=("dataset", "foreign")),
-        code=code_digest("joints.outliers.studies"),
+        code=code_digest("joints.study.outliers.studies"),
     script:
         "../scripts/score_images.py"
 
@@ -78,7 +78,7 @@ rule summarise_outliers:
     conda:
         "../../environment.yml"
     params:
-        code=code_digest("joints.outliers.measures"),
+        code=code_digest("joints.study.outliers.measures"),
     script:
         "../scripts/summarise_outliers.py"
 
@@ -107,7 +107,7 @@ rule draw_outliers:
         "../../environment.yml"
     params:
         names=outlier_names(),
-        code=code_digest("joints.render.outliers", "joints.render.tables"),
+        code=code_digest("joints.render.outlier_figures", "joints.render.tables"),
         style=style_digest(),
     script:
         "../scripts/draw_outliers.py"

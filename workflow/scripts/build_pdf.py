@@ -1,10 +1,10 @@
 """All tables and figures as one PDF."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
-from joints.render.document import build
+from joints.render.pdf import build
 
 run, datasets = snakemake.params.run, snakemake.params.datasets
 build(run, f"results/{run}", f"figures/{run}", datasets, snakemake.output[0])

@@ -1,6 +1,6 @@
 """Snakemake's own report of the run, by an inner call that needs no lock because it runs nothing."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from joints.errors import JointsError
-from joints.files import replacing
+from joints.runtime.files import replacing
 
 with replacing(snakemake.output[0]) as temporary:
     path = temporary.with_suffix(".html")  # Snakemake goes by the ending

@@ -1,13 +1,13 @@
 """All datasets together: Table 1, gains over KNN, agreement with the paper, and statistics."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 import pandas as pd
 
-from joints import statistics, summarise
-from joints.scores import read_tables, write_table
+from joints.study import statistics, summarise
+from joints.study.scores import read_tables, write_table
 
 output, methods, columns = snakemake.output, snakemake.params.methods, snakemake.params.columns
 means = pd.concat([pd.read_csv(path) for path in snakemake.input.means], ignore_index=True)

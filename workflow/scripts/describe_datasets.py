@@ -1,6 +1,6 @@
 """Write the table of all datasets of the run."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 

@@ -1,6 +1,6 @@
 """The figures about all datasets together."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 

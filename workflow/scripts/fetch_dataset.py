@@ -1,13 +1,13 @@
 """Fetch the raw table of one dataset and record where it came from."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from joints.data.fetch import fetch
+from joints.data.raw import write_table
 from joints.data.sources import Settings
-from joints.data.table import write_table
-from joints.files import write_json
+from joints.runtime.files import write_json
 
 settings = Settings.read(snakemake.config)
 table, record = fetch(snakemake.wildcards.dataset, snakemake.params.sources, snakemake.params.columns, settings)

@@ -1,11 +1,11 @@
 """Fetch a dataset of foreign images, or the reason why it is left out."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from joints.data.sources import Settings
-from joints.outliers.images import fetch_images, save_images
+from joints.study.outliers.images import fetch_images, save_images
 
 settings = Settings.read(snakemake.config)
 images, reason = fetch_images(snakemake.wildcards.dataset, snakemake.params.entry, snakemake.params.sources, settings)

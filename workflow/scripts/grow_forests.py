@@ -1,12 +1,12 @@
 """Grow the forests of some repetitions, which all methods share."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
-from joints.growing import grow
-from joints.protocol import Protocol
+from joints.study.forests import grow
+from joints.study.protocol import Protocol
 
 grow(
     Dataset.load(snakemake.input.dataset),

@@ -1,16 +1,16 @@
 """The figure and the table of one dataset."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 import pandas as pd
 
-from joints.files import write_text
 from joints.render.figures import dataset_figure
 from joints.render.saving import save_all
 from joints.render.tables import dataset_tables, to_html, to_latex
-from joints.summarise import repetitions_sentence
+from joints.runtime.files import write_text
+from joints.study.summarise import repetitions_sentence
 
 labels, output = snakemake.params.labels, snakemake.output
 means = pd.read_csv(snakemake.input.means)

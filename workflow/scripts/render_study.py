@@ -1,12 +1,12 @@
 """The tables about all datasets together."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 import pandas as pd
 
-from joints.render.study import write_study
+from joints.render.summary import write_study
 
 frames = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
 labels, columns = snakemake.params.labels, snakemake.params.columns

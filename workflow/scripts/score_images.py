@@ -1,13 +1,13 @@
 """Models of one dataset of images, asked about its test images and about foreign ones."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from pathlib import Path
 
 from joints.data.dataset import Dataset
-from joints.outliers.studies import foreign_digits, write_signals
+from joints.study.outliers.studies import foreign_digits, write_signals
 
 signals = foreign_digits(
     Dataset.load(snakemake.input.dataset),

@@ -1,14 +1,14 @@
 """Score the methods of one model on some repetitions of one dataset."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
-from joints.evaluate import score
-from joints.methods import make
-from joints.protocol import Protocol
-from joints.scores import write_table
+from joints.study.evaluate import score
+from joints.study.methods import make
+from joints.study.protocol import Protocol
+from joints.study.scores import write_table
 
 method = snakemake.params.method
 scores, seconds = score(

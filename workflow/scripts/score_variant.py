@@ -1,13 +1,13 @@
 """Score one variant of the ablation on one dataset."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
-from joints.ablation.scoring import score_variant
 from joints.data.dataset import Dataset
-from joints.protocol import Protocol
-from joints.scores import write_table
+from joints.study.ablation.scoring import score_variant
+from joints.study.protocol import Protocol
+from joints.study.scores import write_table
 
 scores = score_variant(
     Dataset.load(snakemake.input.dataset),

@@ -1,11 +1,11 @@
 """Models of two datasets, asked about the test rows of both."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
-from joints.outliers.studies import exchange, write_signals
+from joints.study.outliers.studies import exchange, write_signals
 
 datasets = [Dataset.load(path) for path in snakemake.input.datasets]
 signals = exchange(datasets, **snakemake.params.settings, n_jobs=snakemake.threads)

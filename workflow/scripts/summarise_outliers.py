@@ -1,6 +1,6 @@
 """How well every method separates a model's own kind of rows from foreign ones."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from joints.outliers.measures import summarise
-from joints.outliers.studies import read_signals
-from joints.scores import write_table
+from joints.study.outliers.measures import summarise
+from joints.study.outliers.studies import read_signals
+from joints.study.scores import write_table
 
 tables = {Path(path).stem: summarise(read_signals(path)) for path in snakemake.input}
 write_table(pd.concat(tables, names=["study", None]).reset_index("study"), snakemake.output[0])

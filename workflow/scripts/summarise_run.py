@@ -1,13 +1,13 @@
 """Say in a few lines what the run has made."""
 
-from joints import log
+from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 import pandas as pd
 
-from joints.files import write_text
-from joints.render.study import summary
+from joints.render.summary import summary
+from joints.runtime.files import write_text
 
 datasets, agreement = pd.read_csv(snakemake.input.datasets), pd.read_csv(snakemake.input.agreement)
 outliers = [pd.read_csv(path) for path in snakemake.input.outliers]

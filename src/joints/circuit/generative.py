@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from joints.circuit.classifier import CircuitClassifier
+from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import RowsOfTree, fit_leaves
 from joints.features import fit_classes, fit_table

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from joints.compiled import kernel
+from joints.numerics.compiled import kernel
 
 EXACT_ROWS = 33  # up to here, without ties, Kendall's p-value is exact
 

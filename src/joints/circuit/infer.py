@@ -13,10 +13,10 @@ import numpy as np
 
 from joints.circuit.leaves import Leaves
 from joints.circuit.nodes import evaluate_circuit, evaluate_quickly, exponentials
-from joints.compiled import kernel
 from joints.forest.arrays import Forest
 from joints.forest.reach import TREES_PER_BLOCK, bit_table, different_rows, reach_leaves, walk_to_leaves
-from joints.threads import blocks, run
+from joints.numerics.compiled import kernel
+from joints.numerics.threads import blocks, run
 
 
 @dataclass(frozen=True)

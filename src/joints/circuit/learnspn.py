@@ -23,10 +23,10 @@ from joints.circuit.leaves import (
     smallest_sds,
 )
 from joints.circuit.nodes import join_circuits
-from joints.compiled import kernel
 from joints.forest.arrays import Forest, TrainingData, join_trees, leaves_of_training_rows
-from joints.random import below, mix
-from joints.threads import run
+from joints.numerics.compiled import kernel
+from joints.numerics.random import below, mix
+from joints.numerics.threads import run
 
 MOST_ROUNDS = 100  # of 2-means
 FEW_ROWS = 1024  # up to here Kendall's tau counts all pairs by bits, beyond it sorts

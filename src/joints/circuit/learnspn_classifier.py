@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from joints.circuit.classifier import CircuitClassifier
+from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.learnspn import Variables, learn_class_selective
 from joints.features import fit_classes, fit_table
 from joints.forest.arrays import TrainingData
-from joints.random import tree_seeds
+from joints.numerics.random import tree_seeds
 
 
 class LearnSPNClassifier(CircuitClassifier):

@@ -15,9 +15,9 @@ from math import erf, erfc, log, pi, sqrt
 import numpy as np
 
 from joints.circuit.nodes import Circuits, no_circuits
-from joints.compiled import kernel
 from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
-from joints.threads import run
+from joints.numerics.compiled import kernel
+from joints.numerics.threads import run
 
 
 @dataclass(frozen=True)

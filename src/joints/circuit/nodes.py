@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from joints.compiled import kernel
+from joints.numerics.compiled import kernel
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from joints.config import suggestion
 from joints.errors import JointsError
+from joints.runtime.config import suggestion
 
 REST = "rest"  # as a list of columns: all that the other list does not name
 

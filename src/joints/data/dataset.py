@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from joints.errors import JointsError
-from joints.files import replacing
+from joints.runtime.files import replacing
 
 
 @dataclass(frozen=True, eq=False)

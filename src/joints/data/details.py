@@ -15,7 +15,7 @@ import pandas as pd
 from joints.data.catalogue import Entry
 from joints.data.dataset import Dataset
 from joints.data.encode import numbers
-from joints.files import write_text
+from joints.runtime.files import write_text
 
 _LATEX_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     character: f"\\{character}" for character in "&%$#_{}"

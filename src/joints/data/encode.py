@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from joints.config import suggestion
 from joints.data.catalogue import REST, Entry, listed
 from joints.data.dataset import Dataset
-from joints.data.table import is_number, number_label, recode
+from joints.data.raw import is_number, number_label, recode
 from joints.errors import JointsError
+from joints.runtime.config import suggestion
 
 
 def encode(entry: Entry, tables: Sequence[pd.DataFrame]) -> Dataset:

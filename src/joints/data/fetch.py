@@ -14,11 +14,11 @@ from typing import Any
 
 import pandas as pd
 
-from joints.config import suggestion
 from joints.data import store
+from joints.data.raw import arrange
 from joints.data.sources import KINDS, Settings, Source, SourceError, SourceTimeout
-from joints.data.table import arrange
 from joints.errors import JointsError
+from joints.runtime.config import suggestion
 
 logger = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from typing import Any
 
 import pandas as pd
 
-from joints.data.table import FORMAT, read_table, write_table
-from joints.files import sha256, write_json
+from joints.data.raw import FORMAT, read_table, write_table
+from joints.runtime.files import sha256, write_json
 
 logger = logging.getLogger(__name__)
 

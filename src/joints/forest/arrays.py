@@ -12,7 +12,7 @@ import numpy as np
 from joints.forest.grow import bootstrap_weights, grow_tree
 from joints.forest.route import training_leaves
 from joints.forest.splits import MISSING
-from joints.threads import run
+from joints.numerics.threads import run
 
 
 @dataclass(frozen=True)

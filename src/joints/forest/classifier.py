@@ -15,8 +15,8 @@ from joints.forest.arrays import TrainingData, grow_forest
 from joints.forest.reach import friedman_proba
 from joints.forest.route import complete_proba
 from joints.forest.surrogates import Surrogates, find_surrogates, surrogate_proba
-from joints.random import tree_seeds
-from joints.threads import blocks, run
+from joints.numerics.random import tree_seeds
+from joints.numerics.threads import blocks, run
 
 MISSING_METHODS = "friedman", "surrogate"
 MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted

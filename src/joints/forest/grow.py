@@ -6,9 +6,9 @@ bootstrap sample are kept once, with a weight.  A tree is a pure function of the
 
 import numpy as np
 
-from joints.compiled import kernel
 from joints.forest.splits import MISSING, best_ordered_subset, best_subset, best_threshold, sort_by_rank
-from joints.random import below, mix
+from joints.numerics.compiled import kernel
+from joints.numerics.random import below, mix
 
 BOOTSTRAP, FEATURES, SIDE = np.uint64(1) << np.uint64(40), np.uint64(2) << np.uint64(40), np.uint64(3) << np.uint64(40)
 

@@ -14,10 +14,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from joints.compiled import kernel
 from joints.forest.arrays import Forest
 from joints.forest.route import goes_to_left
-from joints.threads import blocks, run
+from joints.numerics.compiled import kernel
+from joints.numerics.threads import blocks, run
 
 TREES_PER_BLOCK = 4  # trees whose sums are formed together; fixed, so that sums do not depend on the number of threads
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

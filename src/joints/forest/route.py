@@ -6,8 +6,8 @@ is the business of `joints.forest.reach` (all branches) and `joints.forest.surro
 
 import numpy as np
 
-from joints.compiled import kernel
 from joints.forest.grow import missing_goes_left
+from joints.numerics.compiled import kernel
 
 
 @kernel(inline="always")

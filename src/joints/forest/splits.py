@@ -7,7 +7,7 @@ some are not it prefers complete features.
 
 import numpy as np
 
-from joints.compiled import kernel
+from joints.numerics.compiled import kernel
 
 MISSING = np.uint32(0xFFFFFFFF)  # the rank of a missing value
 EXHAUSTIVE_GROUPS = 14  # up to here all 2^(g-1) - 1 two-way partitions of g groups of categories are scored

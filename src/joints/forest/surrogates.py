@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from joints.compiled import kernel
 from joints.forest.arrays import Forest, TrainingData
 from joints.forest.grow import draw_feature, missing_goes_left
 from joints.forest.route import goes_to_left
 from joints.forest.splits import MISSING, published_order, sort_by_rank
-from joints.threads import run
+from joints.numerics.compiled import kernel
+from joints.numerics.threads import run
 
 UNSEEN, LEFT, RIGHT = 0, 1, 2
 

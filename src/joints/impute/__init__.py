@@ -5,7 +5,7 @@ Each is imported when it is first asked for: a job that needs one should not wai
 
 from typing import TYPE_CHECKING
 
-from joints.later import names_of
+from joints.lazy import names_of
 
 if TYPE_CHECKING:
     from joints.impute.knn import KNNImputer

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from joints.compiled import kernel
 from joints.features import fit_table
+from joints.impute.imputer import TableImputer
 from joints.impute.mean import typical_values
-from joints.impute.table import TableImputer
-from joints.random import below, mix
-from joints.threads import blocks, run
+from joints.numerics.compiled import kernel
+from joints.numerics.random import below, mix
+from joints.numerics.threads import blocks, run
 
 METRICS = ("published", "huang")
 ROWS_PER_TASK = 32

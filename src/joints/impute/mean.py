@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from joints.features import fit_table
-from joints.impute.table import TableImputer
+from joints.impute.imputer import TableImputer
 
 
 def typical_values(table: np.ndarray, n_categories: np.ndarray) -> np.ndarray:

@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from joints.features import fit_table
-from joints.impute.growing import SortedTable, sort_table
+from joints.impute.imputer import TableImputer
 from joints.impute.mean import typical_values
 from joints.impute.predictors import ColumnForest, grow_compiled, grow_with_scikit_learn
-from joints.impute.table import TableImputer
+from joints.impute.trees import SortedTable, sort_table
 
 SCOPES = ("batch", "row")
 PREDICTORS = ("compiled", "scikit-learn")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from joints.compiled import kernel
-from joints.impute.growing import SortedTable, grow_classification_tree, grow_regression_tree
-from joints.threads import blocks, run
+from joints.impute.trees import SortedTable, grow_classification_tree, grow_regression_tree
+from joints.numerics.compiled import kernel
+from joints.numerics.threads import blocks, run
 
 # Only inner nodes are stored.  A child below LEAF is a node; from LEAF on it is a leaf, numbered across the forest.
 NODE = np.dtype([("threshold", np.float32), ("feature", np.uint32), ("left", np.uint32), ("right", np.uint32)])

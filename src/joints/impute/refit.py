@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from joints.features import fit_table
-from joints.impute import missingpy_compat
+from joints.impute.imputer import TableImputer
 from joints.impute.mean import typical_values
 from joints.impute.missforest import seed_of
-from joints.impute.table import TableImputer
+from joints.patches import missingpy
 
 
 class MissForestRefitImputer(TableImputer):
@@ -101,7 +101,7 @@ class MissForestRefitImputer(TableImputer):
         if not np.isnan(table).any():
             return
         categorical = np.flatnonzero(self.features_.n_categories)
-        algorithm = missingpy_compat.load().MissForest(
+        algorithm = missingpy.load().MissForest(
             n_estimators=self.n_estimators, max_iter=self.max_iter, n_jobs=self.n_jobs, random_state=self._seed
         )
         with np.errstate(invalid="ignore", divide="ignore"):  # its stopping rule divides by what may be nothing

@@ -15,8 +15,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from joints.protocol import REFERENCE
 from joints.render.saving import paper_style
+from joints.study.protocol import REFERENCE
 
 GAIN_PANELS = ["surrogate", "friedman", "mean", "missforest", "gef", "gef_lspn"]  # of the paper's Figure 2
 RANK_RATES = [0.1, 0.3, 0.5, 0.7, 0.9]
@@ -46,7 +46,7 @@ def dataset_figure(means: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     Parameters
     ----------
     means : DataFrame
-        What `joints.summarise.means` gives, for one dataset.
+        What `joints.study.summarise.means` gives, for one dataset.
     labels : mapping from method to its label
         All methods of the run, in the order of the panels.
     """
@@ -72,7 +72,7 @@ def gain_figure(gains: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     Parameters
     ----------
     gains : DataFrame
-        What `joints.summarise.gains` gives.
+        What `joints.study.summarise.gains` gives.
     labels : mapping from method to its label
     """
     labels = {method: labels[method] for method in GAIN_PANELS if method in labels} or labels

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from joints.files import replacing
+from joints.runtime.files import replacing
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
 FORMATS = ("pgf", "pdf", "png")

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from joints.data.details import latex
-from joints.summarise import TABLE_METHODS
+from joints.study.summarise import TABLE_METHODS
 
 ORDER = ["surrogate", "friedman", "mean", "knn", "missforest", "gef", "gef_lspn"]  # of the paper's printed Table 1
 assert set(ORDER) == set(TABLE_METHODS)

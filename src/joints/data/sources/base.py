@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from joints.data.table import MISSING, normalise, parse_text
+from joints.data.raw import MISSING, normalise, parse_text
 from joints.errors import JointsError
 
 

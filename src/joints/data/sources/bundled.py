@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from joints.data.raw import normalise
 from joints.data.sources.base import Source
-from joints.data.table import normalise
 
 
 class Bundled(Source):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from joints.data.raw import decode_text
 from joints.data.sources.base import Source, SourceError
-from joints.data.table import decode_text
-from joints.files import sha256
+from joints.runtime.files import sha256
 
 
 class Csv(Source):

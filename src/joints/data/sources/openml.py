@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from joints.data import child
+from joints.data.raw import normalise, read_table, write_table
 from joints.data.sources.base import Source, SourceError, innermost
-from joints.data.table import normalise, read_table, write_table
 
 
 class OpenML(Source):

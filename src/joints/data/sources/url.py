@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from joints.data import child
+from joints.data.raw import decode_text
 from joints.data.sources.base import Source, SourceError, innermost
-from joints.data.table import decode_text
 
 
 class Url(Source):

@@ -13,11 +13,11 @@ from typing import Any
 import pandas as pd
 
 from joints.data import child
+from joints.data.raw import decode_text
 from joints.data.sources.base import Source, SourceError
 from joints.data.sources.url import read_member
 from joints.data.store import locked
-from joints.data.table import decode_text
-from joints.files import sha256
+from joints.runtime.files import sha256
 
 
 class Wheel(Source):

@@ -1,0 +1,183 @@
+"""Raw tables: a data frame whose columns are numbers (float64) or text, and nothing else.
+
+Sources, file formats and client releases disagree about types: a category 1 may come as the number 1.0, the text "1"
+or a pandas category.  A table normalised here is the same whichever way it came.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from joints.errors import JointsError
+from joints.runtime.files import replacing
+
+FORMAT = 1  # raise it when `normalise` or `parse_text` give another table: kept downloads are then fetched anew
+MISSING = ("?", "")  # what stands for a missing cell unless a source says otherwise
+OTHERWISE = "*"  # in a mapping of values: every value that is not named
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def number_label(value: float) -> str:
+    """A number as a label: without a decimal point where it is whole.
+
+    >>> number_label(3.0), number_label(0.25)
+    ('3', '0.25')
+    """
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a plain decimal number; nan, inf and 1_000 are not."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def normalise(frame: pd.DataFrame, missing: Sequence[str] = MISSING) -> pd.DataFrame:
+    """The table with each column as float64, if all its cells are numbers, or as text; missing cells are NaN."""
+    names = [_clean(str(name)) for name in frame.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise JointsError(f"the table has several columns called {twice[0]!r}")
+    columns = [_normalise_column(frame.iloc[:, j], missing, names[j]) for j in range(len(names))]
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def labels(column: pd.Series) -> pd.Series:
+    """The cells of a normalised column as text labels; missing cells stay missing."""
+    if column.dtype.kind != "f":
+        return column.astype(object)
+    codes, values = pd.factorize(column, use_na_sentinel=True)
+    return _spread(codes, [number_label(value) for value in values])
+
+
+def recode(frame: pd.DataFrame, values: Mapping[str, Mapping[Any, Any]]) -> pd.DataFrame:
+    """Replace values by column: a mapping from labels to new labels, with ``*`` for all that it does not name."""
+    frame = frame.copy()
+    for name, mapping in values.items():
+        if name not in frame.columns:
+            raise JointsError(f"'values' names the column {name!r}, which the table does not have")
+        texts = {_key(old): str(new) for old, new in mapping.items()}
+        codes, old = pd.factorize(labels(frame[name]), use_na_sentinel=True)
+        new = [texts.get(text, texts.get(OTHERWISE, text)) for text in old]
+        frame[name] = _normalise_column(_spread(codes, new), (), name)
+    return frame
+
+
+def arrange(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The table in the form that all sources of a dataset share: names, columns and values as `spec` says."""
+    if "columns" in spec:
+        names = expand_names(spec["columns"])
+        if len(names) != len(frame.columns):
+            raise JointsError(f"it has {len(frame.columns)} columns, but the catalogue names {len(names)}")
+        frame = frame.set_axis(names, axis=1)
+    drop = list(spec.get("drop", ()))
+    for name in drop:
+        if name not in frame.columns:
+            raise JointsError(f"it has no column {name!r} to drop")
+    return recode(frame.drop(columns=drop), spec.get("values", {}))
+
+
+def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataFrame:
+    """The cells of a separated text file, as text; columns are called 1, 2, ... where there is no header."""
+    lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    rows = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
+    if not rows:
+        raise JointsError("the file is empty")
+    names = [str(name) for name in rows.pop(0)[1]] if header else [str(j + 1) for j in range(len(rows[0][1]))]
+    for number, row in rows:
+        if len(row) != len(names):
+            raise JointsError(
+                f"line {number} has {len(row)} cells instead of {len(names)}: is the separator {separator!r}?"
+            )
+    if not rows:
+        raise JointsError("the file has a header but no rows")
+    # Built by position, so that two columns of one name survive until `normalise` complains about them.
+    frame = pd.DataFrame([row for _, row in rows], dtype=object)
+    frame.columns = names
+    return frame
+
+
+def decode_text(content: bytes) -> str:
+    """Bytes of a text file as text: UTF-8, with or without a byte order mark."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise JointsError(f"the file is not UTF-8 text ({error.reason} at byte {error.start})") from error
+
+
+def expand_names(names: Iterable[str]) -> list[str]:
+    """Column names, where ``V1..4`` stands for V1, V2, V3, V4.
+
+    >>> expand_names(["id", "V1..3", "Class"])
+    ['id', 'V1', 'V2', 'V3', 'Class']
+    """
+    expanded: list[str] = []
+    for name in names:
+        span = re.fullmatch(r"(.*?)(\d+)\.\.(\d+)", str(name))
+        if span:
+            expanded += [f"{span[1]}{j}" for j in range(int(span[2]), int(span[3]) + 1)]
+        else:
+            expanded.append(str(name))
+    return expanded
+
+
+def write_table(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write a normalised table."""
+    with replacing(path) as temporary:
+        frame.to_parquet(temporary, index=False, compression="zstd")
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table that `write_table` wrote."""
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise JointsError(f"{path} is not a readable table ({error}): delete it and run the workflow again") from error
+
+
+def _normalise_column(column: pd.Series, missing: Sequence[str], name: str) -> pd.Series:
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = pd.Series(np.asarray(column))
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        _refuse_infinity(numbers, name)
+        return pd.Series(numbers)
+    codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
+    texts = [_clean(number_label(value) if isinstance(value, float) else str(value)) for value in values]
+    known: list[Any] = [np.nan if text in missing else text for text in texts]
+    if all(text is np.nan or is_number(text) for text in known):
+        lookup = np.array([float(text) for text in known] + [np.nan], dtype=np.float64)
+        _refuse_infinity(lookup, name)
+        return pd.Series(lookup[codes])
+    return _spread(codes, known).astype("str")
+
+
+def _spread(codes: np.ndarray, values: list[Any]) -> pd.Series:
+    lookup = np.empty(len(values) + 1, dtype=object)  # code -1, a missing cell, picks the last
+    lookup[:-1] = values
+    lookup[-1] = np.nan
+    return pd.Series(lookup[codes], dtype=object)
+
+
+def _refuse_infinity(numbers: np.ndarray, name: str) -> None:
+    if np.isinf(numbers).any():
+        raise JointsError(f"the column {name!r} holds an infinite number")
+
+
+def _clean(text: str) -> str:
+    text = text.strip()
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1].strip()
+    return text
+
+
+def _key(label: Any) -> str:
+    return number_label(label) if isinstance(label, int | float) and not isinstance(label, bool) else str(label)

@@ -1,0 +1,1 @@
+"""What every numerical module stands on: compiling, threads, and random numbers."""

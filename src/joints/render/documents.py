@@ -1,0 +1,233 @@
+"""Numbers of a run for documents: ``python -m joints.render.documents results/reference README.md REPRODUCTION.md``.
+
+A document has the places as comments, ``<!-- table1 -->`` and ``<!-- end of table1 -->``; what stands between them is
+made from the run's files, so no number there is typed by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from joints.data.catalogue import entries as datasets
+from joints.errors import JointsError
+from joints.render import tables
+from joints.render.ablation_table import difference_table
+from joints.render.tables import ORDER, Cell, Table
+from joints.runtime.config import read_yaml
+from joints.runtime.files import write_text
+from joints.study import summarise
+from joints.study.methods import entries
+from joints.study.outliers.studies import LABELS as OUTLIER_LABELS
+from joints.study.protocol import REFERENCE, TABLE_RATE
+
+CATALOGUE = "config/methods.yaml"
+DATASETS = "config/datasets.yaml"
+PAPER_OUTLIERS = "config/paper_outliers.csv"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The files of a finished run, and what its methods and datasets are called."""
+
+    folder: Path
+    labels: Mapping[str, str]  # of methods
+    models: Sequence[str]  # the methods that answer from a model of their own
+    names: Mapping[str, str]  # of datasets
+
+    @classmethod
+    def read(cls, folder: Path) -> Run:
+        catalogue = entries(read_yaml(CATALOGUE), CATALOGUE)
+        details = pd.read_csv(folder / "datasets.csv")
+        used = set(pd.read_csv(folder / "means.csv")["method"])
+        return cls(
+            folder,
+            {name: entry.label for name, entry in catalogue.items() if name in used},
+            [name for name, entry in catalogue.items() if name in used and not entry.of],
+            dict(zip(details["dataset"], details["label"], strict=True)),
+        )
+
+    def table(self, name: str) -> pd.DataFrame:
+        return pd.read_csv(self.folder / f"{name}.csv")
+
+
+def words(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of texts."""
+    return tables.to_markdown(Table(header, [[Cell(text) for text in row] for row in rows]))
+
+
+def percent(rates: Iterable[float]) -> list[str]:
+    """Rates as headers.
+
+    >>> percent([0, 0.3])
+    ['0 %', '30 %']
+    """
+    return [f"{100 * rate:g} %" for rate in rates]
+
+
+def table1(run: Run) -> str:
+    """Table 1, ours and the paper's in brackets; bold where they are apart."""
+    return tables.to_markdown(tables.side_by_side(run.table("agreement"), run.labels))
+
+
+def sentence(run: Run) -> str:
+    """The agreement in one line."""
+    return summarise.agreement_sentence(run.table("agreement")) + "."
+
+
+def by_method(run: Run) -> str:
+    """How each column of Table 1 agrees."""
+    cells = run.table("agreement")
+    rows = []
+    for method in ORDER:
+        of = cells[cells["method"] == method]
+        rows.append(
+            [run.labels[method], f"{(of['verdict'] == 'within').sum()} of {len(of)}", f"{of['difference'].mean():+.2f}",
+             f"{of['difference'].abs().median():.2f}", f"{of['z'].abs().max():.1f}"]
+        )  # fmt: skip
+    return words(["", "within the intervals", "mean difference", "median absolute difference", "largest z"], rows)
+
+
+def outside(run: Run) -> str:
+    """The cells that are not within the intervals."""
+    cells = run.table("agreement")
+    rows = [
+        [row["dataset"], run.labels[row["method"]], f"{row['ours']:.2f} ± {row['ours_interval']:.2f}",
+         f"{row['paper']:.2f} ± {row['paper_interval']:.2f}", f"{row['difference']:+.2f}", f"{row['z']:+.1f}"]
+        for row in cells[cells["verdict"] != "within"].to_dict("records")
+    ]  # fmt: skip
+    return words(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
+
+
+def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
+    """Average gain of methods over a rival at every rate, over the datasets, with 95 % intervals."""
+    found = run.table("gains").query("over == @rival")
+    texts = {
+        (row["method"], row["rate"]): f"{round(row['gain'], 1) + 0.0:+.1f} ± {row['interval']:.1f}"  # without -0.0
+        for row in found.to_dict("records")
+    }
+    rates = sorted(found["rate"].unique())
+    rows = [[run.labels[m], *(texts[m, rate] for rate in rates)] for m in methods]
+    return words([f"over {run.labels[rival]}", *percent(rates)], rows)
+
+
+def gains(run: Run) -> str:
+    """Figure 2 as numbers, with the readings of the text besides the published ones."""
+    return gains_over(run, REFERENCE, [method for method in run.labels if method != REFERENCE])
+
+
+def gains_text(run: Run) -> str:
+    """The same of the circuits over KNN and surrogate splits as the text describes them."""
+    methods = [method for method in run.labels if method.startswith("gef")]
+    return "\n\n".join(gains_over(run, rival, methods) for rival in ("knn_huang", "surrogate_text"))
+
+
+def tally(run: Run) -> str:
+    """Wins, ties and losses against KNN imputation."""
+    return tables.to_markdown(tables.tally_table(run.table("tally"), run.labels))
+
+
+def repetitions(run: Run) -> str:
+    """Repetitions of every dataset and method, datasets and methods that are alike together."""
+    means = run.table("means").drop_duplicates(["dataset", "method"])
+    counts = means.pivot(index="dataset", columns="method", values="repetitions").loc[list(run.names), list(run.labels)]
+    alike = counts.T.groupby(counts.T.apply(tuple, axis=1), sort=False).groups.values()
+    methods = [[method for method in run.labels if method in set(group)] for group in alike]
+    rows = [
+        [", ".join(run.names[dataset] for dataset in group.index), *(str(group[m[0]].iloc[0]) for m in methods)]
+        for _, group in counts.groupby([m[0] for m in methods], sort=False)
+    ]
+    return words(["repetitions of 5 folds", *(", ".join(run.labels[name] for name in m) for m in methods)], rows)
+
+
+def seconds(run: Run) -> str:
+    """Core-seconds of a fold, all rates together; methods that share a model share its seconds."""
+    found = json.loads((run.folder / "provenance.json").read_text(encoding="utf-8"))["seconds"]
+    counts = run.table("means").drop_duplicates(["dataset", "method"]).set_index(["dataset", "method"])
+    methods = ["surrogate", "mean", "knn", "missforest", "learnspn", "gef", "gef_lspn"]
+    rows = []
+    for dataset, times in found.items():
+        folds = [counts.loc[(dataset, method), ["repetitions", "folds"]].prod() for method in methods]
+        spent = [times[method]["fit"] + times[method]["predict"] for method in methods]
+        rows.append([run.names[dataset], *(f"{t / n:.1f}" for t, n in zip(spent, folds, strict=True))])
+    total = sum(times[model]["fit"] + times[model]["predict"] for times in found.values() for model in run.models)
+    sentence = f"Fitting and predicting took {total / 3600:.1f} core-hours in all."
+    return words(["seconds a fold", *(run.labels[method] for method in methods)], rows) + f"\n\n{sentence}"
+
+
+def ablation(run: Run) -> str:
+    """What other settings do at the rate of Table 1: difference to the published setting, in points."""
+    cells = run.table("ablation")
+    names = {name: run.names[name] for name in cells["dataset"].unique()}
+    return tables.to_markdown(difference_table(cells, TABLE_RATE, run.labels, names))
+
+
+def outliers_wine(run: Run) -> str:
+    """AUC of the wine study for both readings of a good wine, beside the authors' numbers."""
+    labels = {name: entry.label for name, entry in datasets(read_yaml(DATASETS), DATASETS).items()}
+    found = run.table("outliers_wine").assign(reading=lambda rows: rows["study"].str.removeprefix("wine_"))
+    found = pd.concat([found, pd.read_csv(PAPER_OUTLIERS).assign(reading="authors' notebook")])
+    found["model"] = found["model"].map(labels)
+    auc = found.set_index(["model", "method", "reading"])["auc"].map("{:.3f}".format).to_dict()
+    readings = list(found["reading"].unique())
+    rows = [
+        [model, OUTLIER_LABELS[method], *(auc.get((model, method, reading), "") for reading in readings)]
+        for model, method in found[["model", "method"]].drop_duplicates().itertuples(index=False)
+    ]
+    return words(["model", "method", *readings], rows)
+
+
+def outliers_images(run: Run) -> str:
+    """AUC of the image study."""
+    found = run.table("outliers_images")
+    auc = found.set_index(["outliers", "method"])["auc"].map("{:.4f}".format).to_dict()
+    methods = list(found["method"].unique())
+    rows = [[kind, *(auc[kind, method] for method in methods)] for kind in found["outliers"].unique()]
+    return words(["foreign images", *(OUTLIER_LABELS[method] for method in methods)], rows)
+
+
+BLOCKS: Mapping[str, Callable[[Run], str]] = {
+    "table1": table1,
+    "agreement": sentence,
+    "columns": by_method,
+    "outside": outside,
+    "gains": gains,
+    "gains over the text's methods": gains_text,
+    "tally": tally,
+    "repetitions": repetitions,
+    "seconds": seconds,
+    "ablation": ablation,
+    "outliers, wine": outliers_wine,
+    "outliers, images": outliers_images,
+}
+
+
+def fill(text: str, folder: Path) -> str:
+    """A document with all its places filled from a run's files."""
+    run = Run.read(folder)
+
+    def block(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in BLOCKS:
+            raise JointsError(f"there is nothing to fill in for '<!-- {name} -->': known are {', '.join(BLOCKS)}")
+        return f"<!-- {name} -->\n{BLOCKS[name](run)}\n<!-- end of {name} -->"
+
+    return re.sub(r"<!-- ([^>]*?) -->\n(?:.*?\n)?<!-- end of \1 -->", block, text, flags=re.DOTALL)
+
+
+def main(arguments: Sequence[str]) -> Any:
+    """Fill documents from the run in the folder that is named first."""
+    folder, *documents = map(Path, arguments)
+    for document in documents:
+        write_text(document, fill(document.read_text(encoding="utf-8"), folder))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

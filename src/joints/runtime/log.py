@@ -1,0 +1,58 @@
+"""The log of a workflow job: everything in the rule's log file, and what went wrong on the terminal in one sentence.
+
+Every script calls `start` before anything else.  From then on an exception that nobody catches is written to the log
+with its traceback, and to the terminal as one sentence that names the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from joints.errors import JointsError
+from joints.patches.scipy_stats import import_later
+
+
+def start(log_file: str | Path) -> None:
+    """Send the log of this process to `log_file`, warnings also to the terminal, and catch what is not caught."""
+    import_later("scipy.stats")
+    path = Path(log_file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    to_file = logging.FileHandler(path, mode="w", encoding="utf-8")
+    to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    to_terminal = logging.StreamHandler(sys.stderr)
+    to_terminal.setLevel(logging.WARNING)
+    to_terminal.addFilter(_not_a_crash)
+    logging.basicConfig(level=logging.INFO, handlers=[to_file, to_terminal], force=True)
+    logging.captureWarnings(True)
+    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, stops nothing
+
+    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        logging.getLogger("joints").critical("stopped", exc_info=(kind, error, trace))
+        print(sentence(error, path), file=sys.stderr, flush=True)
+
+    sys.excepthook = report
+    # Snakemake ends jobs by SIGTERM; as an exception it lets temporary files be removed on the way out.
+    signal.signal(signal.SIGTERM, _leave)
+
+
+def sentence(error: BaseException, log_file: Path) -> str:
+    """One line for the terminal: the message of an expected failure, or the kind of an unexpected one."""
+    message = " ".join(str(error).split())
+    if not isinstance(error, JointsError):
+        message = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return f"Error: {message.rstrip('.')}. (More in {log_file}.)"
+
+
+def _not_a_crash(record: logging.LogRecord) -> bool:
+    return record.levelno < logging.CRITICAL
+
+
+def _leave(signal_number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + signal_number)

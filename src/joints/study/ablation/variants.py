@@ -1,0 +1,76 @@
+"""The variants of a configuration: what they change, and what each of them scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from joints.errors import JointsError
+from joints.runtime.config import suggestion
+from joints.study.methods import Entry, answers_of
+from joints.study.protocol import Protocol
+
+
+def check_ablation(config: Mapping[str, Any], methods: Mapping[str, Entry], config_file: str) -> None:
+    """Raise a JointsError unless the study itself has all that the variants are compared with."""
+    ablation, protocol = config["ablation"], config["protocol"]
+    _among(ablation["datasets"], config["datasets"], f"{config_file}: 'ablation.datasets'", "datasets")
+    _among(ablation["rates"], protocol["rates"], f"{config_file}: 'ablation.rates'", "protocol.rates")
+    for name, variant in ablation["variants"].items():
+        where = f"{config_file}: 'ablation.variants.{name}"
+        _among(variant["methods"], config["methods"], f"{where}.methods'", "methods")
+        _among(variant.get("datasets", []), config["datasets"], f"{where}.datasets'", "datasets")
+    for dataset, used in comparisons(ablation).items():
+        for name in used:
+            most = Protocol.read(protocol, dataset, methods[name].model).repetitions
+            if ablation["repetitions"] > most:
+                raise JointsError(
+                    f"{config_file}: 'ablation.repetitions' is {ablation['repetitions']}, "
+                    f"but the study has {most} of dataset {dataset!r} and method {name!r}"
+                )
+
+
+def datasets_of(variant: Mapping[str, Any], ablation: Mapping[str, Any]) -> list[str]:
+    """The datasets of a variant: its own, or those of the ablation."""
+    return variant.get("datasets", ablation["datasets"])
+
+
+def comparisons(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The datasets of an ablation, with the methods that have a variant on each.
+
+    >>> variants = {"a": {"methods": ["knn"]}, "b": {"methods": ["gef", "knn"], "datasets": ["wine"]}}
+    >>> comparisons({"datasets": ["bank"], "variants": variants})
+    {'bank': ['knn'], 'wine': ['gef', 'knn']}
+    """
+    found: dict[str, list[str]] = {}
+    for variant in ablation["variants"].values():
+        for dataset in datasets_of(variant, ablation):
+            methods = found.setdefault(dataset, [])
+            methods += [name for name in variant["methods"] if name not in methods]
+    return found
+
+
+def _among(names: Sequence[Any], known: Sequence[Any], where: str, key: str) -> None:
+    for name in names:
+        if name not in known:
+            raise JointsError(
+                f"{where} has {name!r}, which is not among the run's {key!r}{suggestion(str(name), map(str, known))}"
+            )
+
+
+def models_of(variant: Mapping[str, Any], methods: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
+    """The models that a variant fits: the class, the parameters and the answers of each, as `scoring` takes them.
+
+    >>> entry = Entry("knn", "KNN", "joints.study.methods.knn.KNNImputation", {"n_neighbors": 7, "metric": "published"})
+    >>> models_of({"methods": ["knn"], "parameters": {"metric": "huang"}}, {"knn": entry})["knn"]["parameters"]
+    {'n_neighbors': 7, 'metric': 'huang'}
+    """
+    names = dict.fromkeys(methods[name].model for name in variant["methods"])
+    return {
+        name: {
+            "cls": methods[name].cls,
+            "parameters": {**methods[name].parameters, **variant.get("parameters", {})},
+            "answers": {m: answer for m, answer in answers_of(name, methods).items() if m in variant["methods"]},
+        }
+        for name in names
+    }

@@ -1,0 +1,157 @@
+"""Images of digits as tables and as pictures: from a dataset's rows of pixels to grey images of one size.
+
+A table has one column a pixel, row after row of a square image, or three in colour.  Grey values are between 0 and 1,
+whatever the range in the table, and NaN where a pixel is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from joints.data.catalogue import Entry
+from joints.data.encode import encode
+from joints.data.fetch import fetch
+from joints.data.sources import Settings
+from joints.errors import JointsError
+from joints.runtime.files import replacing
+
+logger = logging.getLogger(__name__)
+
+LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue (ITU-R BT.601)
+
+
+def images_of(X: np.ndarray, name: str = "the table") -> np.ndarray:
+    """The rows of a table as grey images.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, side * side) or (n_samples, 3 * side * side)
+        Pixels in any range: the smallest value of the table becomes 0, the largest 1.
+    name : str
+        For messages.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, side, side)
+    """
+    n_pixels = X.shape[1]
+    low, high = np.nanmin(X, initial=np.inf), np.nanmax(X, initial=-np.inf)
+    scaled = (X - low) / (high - low) if high > low else np.where(np.isnan(X), np.nan, 0.0)
+    if isqrt(n_pixels) ** 2 == n_pixels:
+        return scaled.reshape(len(X), isqrt(n_pixels), isqrt(n_pixels))
+    side = isqrt(n_pixels // 3)
+    if 3 * side * side != n_pixels:
+        raise JointsError(f"{name} has {n_pixels} columns, which are neither a square of pixels nor three of them")
+    return grey(scaled).reshape(len(X), side, side)
+
+
+def grey(X: np.ndarray) -> np.ndarray:
+    """The luminance of rows of colours, of shape (n_samples, n_pixels).
+
+    The three colours of a pixel stand side by side, or all reds come before all greens and all blues: whichever
+    arrangement makes the colours of a pixel more alike, which in pictures they are.
+    """
+    side_by_side = X.reshape(len(X), -1, 3)
+    one_by_one = np.moveaxis(X.reshape(len(X), 3, -1), 1, 2)
+    arrangements = (side_by_side, one_by_one)
+    unlike = [np.nanmean(np.abs(colours[..., 0] - colours[..., 1])) for colours in arrangements]
+    return arrangements[int(np.argmin(unlike))] @ LUMINANCE
+
+
+def resize(images: np.ndarray, side: int) -> np.ndarray:
+    """Images in another size, by linear interpolation between the centres of pixels.
+
+    When an image becomes smaller, the interpolation reaches as far as one new pixel, so that nothing is skipped.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_images, old_side, old_side)
+    side : int
+
+    Returns
+    -------
+    ndarray of shape (n_images, side, side)
+        A pixel is missing where one that it is made of is.
+    """
+    weights = _interpolation(images.shape[1], side)
+    missing = np.isnan(images)
+    out = weights @ np.where(missing, 0.0, images) @ weights.T
+    if missing.any():
+        reach = (weights > 0).astype(np.float64)
+        out[reach @ missing @ reach.T > 0] = np.nan
+    return out
+
+
+def _interpolation(old: int, new: int) -> np.ndarray:
+    """Weights of shape (new, old) of the old pixels in each new one: a triangle around its centre."""
+    step = old / new
+    centres = (np.arange(new) + 0.5) * step
+    distance = np.abs(centres[:, None] - (np.arange(old) + 0.5)) / max(step, 1.0)
+    weights = np.maximum(1.0 - distance, 0.0)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def fit_into(images: np.ndarray, side: int, margin: int = 0) -> np.ndarray:
+    """Images in another size with a black margin on every side (MNIST's digits have one of 4 pixels)."""
+    if not 0 <= 2 * margin < side:
+        raise JointsError(f"a margin of {margin} leaves nothing of {side} pixels")
+    inner = resize(images, side - 2 * margin)
+    return np.pad(inner, ((0, 0), (margin, margin), (margin, margin)))
+
+
+def invert(images: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Dark for light."""
+    return 1.0 - images
+
+
+def turn(images: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A quarter turn."""
+    return np.rot90(images, axes=(1, 2))
+
+
+def shuffle(images: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """The pixels of all images in one and the same other order."""
+    order = random.permutation(images[0].size)
+    return images.reshape(len(images), -1)[:, order].reshape(images.shape)
+
+
+# Images that are certainly foreign, made of the data's own: what a run without other datasets of digits is tested on.
+MADE: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
+    "inverted": invert,
+    "turned": turn,
+    "shuffled": shuffle,
+}
+
+
+def fetch_images(
+    name: str, content: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], settings: Settings
+) -> tuple[np.ndarray, str]:
+    """The images of a dataset of the catalogue, and no reason; or no images, and the reason.
+
+    A foreign dataset that cannot be had is no failure: the others are still worth looking at.
+    """
+    entry = Entry.read(name, content)
+    try:
+        table, _ = fetch(name, sources, entry.named_columns(), settings)
+        return images_of(encode(entry, [table]).X, name), ""
+    except JointsError as error:
+        logger.warning("%s is left out of the images: %s.", entry.label, error)
+        return np.empty((0, 1, 1)), str(error)
+
+
+def save_images(images: np.ndarray, reason: str, path: str | Path) -> None:
+    """What `fetch_images` gives, as one `.npz` file."""
+    with replacing(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, images=images.astype(np.float32), reason=np.array(reason))
+
+
+def load_images(path: str | Path) -> tuple[np.ndarray, str]:
+    """What `save_images` wrote."""
+    with np.load(path, allow_pickle=False) as arrays:
+        return arrays["images"].astype(np.float64), str(arrays["reason"])

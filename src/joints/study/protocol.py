@@ -1,0 +1,225 @@
+"""The protocol of the missing-value study: folds, masks, standardisation, and every seed (appendix C of the paper).
+
+Every seed of a run comes from here: the SHA-256 digest of
+
+    joints/<run seed>/<dataset>/<repetition>/<fold>/<purpose>
+
+with repetitions and folds counted from 1, fold 0 for what concerns a repetition as a whole, and the purposes ``folds``,
+``mask``, ``forest``, ``outliers`` and the name of a method.  So a number never depends on which jobs ran, in which
+order, or on how many cores.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from joints.data.dataset import Dataset
+from joints.errors import JointsError
+from joints.runtime.config import suggestion
+
+TABLE_RATE = 0.3  # the missing rate of the paper's Table 1
+REFERENCE = "knn"  # the method that Figure 2 and the tests compare the others with
+LARGEST_VALUE = 6.0  # standardised values are clipped to ±6, as in the authors' code
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How one dataset is tested.
+
+    Attributes
+    ----------
+    seed : int
+        The run's seed.
+    folds : int
+        Folds of a cross-validation.
+    rates : tuple of float
+        Fractions of the test fold's cells that are missing, ascending.
+    repetitions : int
+        Each repetition is a cross-validation with a new shuffle.
+    """
+
+    seed: int
+    folds: int
+    rates: tuple[float, ...] = ()
+    repetitions: int = 1
+
+    @classmethod
+    def read(cls, settings: Mapping[str, Any], dataset: str, method: str | None = None) -> Protocol:
+        """The protocol of a dataset by the configuration's `protocol`, with what `exceptions` say about it.
+
+        A method that is named under `fewer`, for all datasets or for this one, has its first repetitions only.
+        """
+        exception = dict(settings.get("exceptions", {}).get(dataset, {}))
+        fewer = {**settings.get("fewer", {}), **exception.pop("fewer", {})}
+        chosen = {name: settings[name] for name in ("seed", "repetitions", "folds", "rates")} | exception
+        repetitions = min(chosen["repetitions"], fewer.get(method, chosen["repetitions"]))
+        return cls(**{**chosen, "rates": tuple(chosen["rates"]), "repetitions": repetitions})
+
+
+def check_protocol(
+    settings: Mapping[str, Any],
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    models: Sequence[str],
+    config_file: str,
+) -> None:
+    """Raise a JointsError unless a run's rates and exceptions, already validated by the schema, make sense.
+
+    `models` are the methods that others may answer from: GeF for GeF and GeF+.
+    """
+    rates = settings["rates"]
+    if list(rates) != sorted(set(rates)):
+        raise JointsError(f"{config_file}: 'protocol.rates' must be ascending, each rate once")
+    if TABLE_RATE not in rates:
+        raise JointsError(f"{config_file}: 'protocol.rates' must have {TABLE_RATE}, the rate of the paper's Table 1")
+    if REFERENCE not in methods:
+        raise JointsError(f"{config_file}: 'methods' must have {REFERENCE!r}, which the others are compared with")
+    exceptions = settings.get("exceptions", {})
+    for name in exceptions:
+        if name not in datasets:
+            raise JointsError(
+                f"{config_file}: 'protocol.exceptions' has {name!r}, which is not among the run's datasets"
+                f"{suggestion(name, datasets)}"
+            )
+    fewer = {"protocol.fewer": settings.get("fewer", {})}
+    fewer |= {f"protocol.exceptions.{name}.fewer": entry.get("fewer", {}) for name, entry in exceptions.items()}
+    for key, methods_of_key in fewer.items():
+        for method in methods_of_key:
+            if method not in models:
+                raise JointsError(
+                    f"{config_file}: {key!r} has {method!r}, which is no method of the run "
+                    f"with a model of its own{suggestion(method, models)}"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One training fold and its test fold, standardised.
+
+    Attributes
+    ----------
+    repetition, fold : int
+        Counted from 1.
+    X, y : ndarray of shape (n_train, n_features) and (n_train,)
+        Training rows.
+    X_test, y_test : ndarray of shape (n_test, n_features) and (n_test,)
+        Test rows with all their values.
+    removal : int64 of shape (n_test * n_features,)
+        The cells of the test rows in the order in which they go missing.
+    """
+
+    repetition: int
+    fold: int
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    removal: np.ndarray
+
+    def with_missing(self, rate: float) -> np.ndarray:
+        """The test rows with exactly floor(rate * cells) cells removed, those of smaller rates among them.
+
+        Cells that the data lacks anyway count like any other: they are missing whether or not the mask has them.
+        """
+        X = self.X_test.copy()
+        X.flat[self.removal[: n_removed(rate, X.size)]] = np.nan
+        return X
+
+
+def n_removed(rate: float, cells: int) -> int:
+    """floor(rate * cells) for the rate as it is written, without the error of binary fractions.
+
+    >>> int(0.29 * 100), n_removed(0.29, 100)
+    (28, 29)
+    """
+    return int(Fraction(str(rate)) * cells)
+
+
+def seed_of(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -> int:
+    """The seed, a 32-bit number, for one purpose at one place of a run.
+
+    >>> seed_of(2020, "wine", 1, 1, "forest")
+    2561947594
+    """
+    return int.from_bytes(_digest(seed, dataset, repetition, fold, purpose)[:4], "big")
+
+
+def generator(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -> np.random.Generator:
+    """A random generator for one purpose at one place of a run."""
+    return np.random.default_rng(int.from_bytes(_digest(seed, dataset, repetition, fold, purpose), "big"))
+
+
+def _digest(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -> bytes:
+    return hashlib.sha256(f"joints/{seed}/{dataset}/{repetition}/{fold}/{purpose}".encode()).digest()
+
+
+def stratify(y: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
+    """The number of the test fold, 0, ..., folds - 1, of each row; stratified by class.
+
+    Each class is shuffled and dealt to the folds in turn, going on where the class before it ended, so that classes
+    and sizes differ by at most one row between folds.
+    """
+    fold_of = np.empty(len(y), dtype=np.int64)
+    dealt = 0
+    for label in np.unique(y):
+        rows = random.permutation(np.flatnonzero(y == label))
+        fold_of[rows] = (dealt + np.arange(len(rows))) % folds
+        dealt += len(rows)
+    return fold_of
+
+
+def folds_of(data: Dataset, protocol: Protocol, repetitions: Sequence[int]) -> Iterator[Fold]:
+    """The folds of some repetitions, in order."""
+    check_folds(data, protocol.folds)
+    for repetition in repetitions:
+        place = (protocol.seed, data.name, repetition)
+        fold_of = stratify(data.y, protocol.folds, generator(*place, 0, "folds"))
+        for fold in range(1, protocol.folds + 1):
+            test = fold_of == fold - 1
+            mean, sd = scale(data.X[~test], data.n_categories)
+            yield Fold(
+                repetition,
+                fold,
+                X=standardise(data.X[~test], mean, sd, data.n_categories),
+                y=data.y[~test],
+                X_test=standardise(data.X[test], mean, sd, data.n_categories),
+                y_test=data.y[test],
+                removal=generator(*place, fold, "mask").permutation(int(test.sum()) * data.X.shape[1]),
+            )
+
+
+def check_folds(data: Dataset, folds: int) -> None:
+    """Raise a JointsError unless every fold can have a row of every class."""
+    counts = np.bincount(data.y, minlength=data.n_classes)
+    rarest = int(counts.argmin())
+    if counts[rarest] < folds:
+        raise JointsError(
+            f"{data.name}: {folds} folds need {folds} rows of every class, but class {data.classes[rarest]!r} has "
+            f"{counts[rarest]}; use fewer folds (protocol.folds, or protocol.exceptions for this dataset)"
+        )
+
+
+def scale(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each continuous feature over its observed values; 0 and 1 for all others.
+
+    A constant feature, or one without any value, has standard deviation 1.
+    """
+    mean, sd = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    for j in np.flatnonzero(n_categories == 0):
+        values = X[~np.isnan(X[:, j]), j]
+        if len(values):
+            mean[j] = values.mean()
+            # a constant column may show a tiny deviation that is only rounding
+            sd[j] = values.std() if values.min() < values.max() else 1.0
+    return mean, sd
+
+
+def standardise(X: np.ndarray, mean: np.ndarray, sd: np.ndarray, n_categories: np.ndarray) -> np.ndarray:
+    """Continuous values in standard deviations from the mean, clipped; category codes as they are."""
+    return np.where(n_categories > 0, X, np.clip((X - mean) / sd, -LARGEST_VALUE, LARGEST_VALUE))

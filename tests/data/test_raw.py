@@ -1,0 +1,139 @@
+"""Tables are the same however their cells came."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from joints.data.raw import (
+    expand_names,
+    labels,
+    normalise,
+    number_label,
+    parse_text,
+    read_table,
+    recode,
+    write_table,
+)
+from joints.errors import JointsError
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([1.0, 2.5, np.nan]),
+        pd.Series(["1", "2.5", None], dtype=object),
+        pd.Series(["1", " 2.5 ", "?"]),
+        pd.Series(["'1'", '"2.5"', ""]),
+        pd.Series([1, 2.5, None], dtype="Float64"),
+        pd.Series(pd.Categorical(["1", "2.5", None])),
+        pd.Series(pd.Categorical([1.0, 2.5, None])),
+        pd.Series(pd.arrays.SparseArray([1.0, 2.5, np.nan])),
+        pd.Series(["1.0", "+2.5e0", "?"], dtype="string"),
+    ],
+)
+def test_numbers_are_the_same_however_they_came(column):
+    result = normalise(pd.DataFrame({"x": column}))["x"]
+    assert result.dtype == np.float64
+    np.testing.assert_array_equal(result, [1.0, 2.5, np.nan])
+
+
+@pytest.mark.parametrize(
+    "cells", [["a", "b", "?"], ["a ", " 'b'", ""], pd.Categorical(["a", "b", None]), ["a", "b", None]]
+)
+def test_text_is_the_same_however_it_came(cells):
+    result = normalise(pd.DataFrame({"x": pd.Series(cells)}))["x"]
+    assert result.dtype == "str"
+    assert result[:2].tolist() == ["a", "b"] and result.isna().tolist() == [False, False, True]
+
+
+def test_whole_numbers_of_any_type_have_the_same_labels():
+    for dtype in ("int64", "uint8", "float64", "Int16", "str", "category"):
+        column = normalise(pd.DataFrame({"x": pd.Series([3, 1, 2]).astype(dtype)}))["x"]
+        assert labels(column).tolist() == ["3", "1", "2"]
+
+
+@pytest.mark.parametrize("word", ["nan", "NA", "inf", "1_000", "0x1", "1,5", "True", "1e", "-"])
+def test_words_that_python_or_pandas_take_for_values_stay_text(word):
+    result = normalise(pd.DataFrame({"x": [word, "2"]}))["x"]
+    assert result.tolist() == [word, "2"]
+
+
+def test_digits_survive_to_the_last():
+    values = [0.1, 1 / 3, 1e-300, 123456789.123456789, 5e-324]
+    result = normalise(pd.DataFrame({"x": [repr(value) for value in values]}))["x"]
+    assert result.tolist() == values
+
+
+def test_own_markers_of_missing_cells():
+    result = normalise(pd.DataFrame({"x": ["1", "NA", "?"]}), missing=["NA"])["x"]
+    assert result.isna().tolist() == [False, True, False] and result[2] == "?"
+
+
+@pytest.mark.parametrize("column", [[1.0, np.inf], ["1", "1e999"]])
+def test_infinite_numbers_are_refused(column):
+    with pytest.raises(JointsError, match="'x' holds an infinite number"):
+        normalise(pd.DataFrame({"x": column}))
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(JointsError, match="several columns called 'a'"):
+        normalise(parse_text("a,b,a\n1,2,3\n"))
+
+
+def test_recode_maps_labels_and_the_rest():
+    frame = normalise(pd.DataFrame({"days": [999, 3, np.nan, 6], "c": ["x", "y", "x", "z"]}))
+    result = recode(frame, {"days": {999: "never", "*": "before"}, "c": {"x": 1, "y": 2, "z": 2.5}})
+    assert result["days"].tolist()[:2] == ["never", "before"] and result["days"].isna().tolist()[2]
+    assert result["c"].dtype == np.float64 and result["c"].tolist() == [1, 2, 1, 2.5]
+    assert frame["c"].tolist() == ["x", "y", "x", "z"]  # the table given is as it was
+
+
+def test_recode_leaves_what_is_not_named():
+    assert recode(pd.DataFrame({"c": ["x", "y"]}), {"c": {"x": "z"}})["c"].tolist() == ["z", "y"]
+
+
+def test_recode_of_a_column_that_is_not_there():
+    with pytest.raises(JointsError, match="'d', which the table does not have"):
+        recode(pd.DataFrame({"c": ["x"]}), {"d": {"x": "z"}})
+
+
+def test_text_without_header_and_with_blanks():
+    frame = normalise(parse_text("1, a b ,x\n2, c,y\n\n", header=False))
+    assert list(frame.columns) == ["1", "2", "3"]
+    assert frame["2"].tolist() == ["a b", "c"]
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n3\n", "a,b\n1,2\n3,4,5\n"])
+def test_lines_of_other_lengths_are_refused(text):
+    with pytest.raises(JointsError, match=r"line 3 has [13] cells instead of 2"):
+        parse_text(text)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("\n \n", "empty"), ("a,b\n", "no rows")])
+def test_files_without_rows_are_refused(text, reason):
+    with pytest.raises(JointsError, match=reason):
+        parse_text(text)
+
+
+def test_names_expand():
+    assert expand_names(["a", "x.1..3", "V9..11", "b..c"]) == ["a", "x.1", "x.2", "x.3", "V9", "V10", "V11", "b..c"]
+
+
+def test_number_labels():
+    assert [number_label(v) for v in (0.0, -2.0, 0.111111, 1e20)] == ["0", "-2", "0.111111", "100000000000000000000"]
+
+
+def test_a_table_survives_its_file(tmp_path):
+    frame = normalise(pd.DataFrame({"x": ["1", "?", "2.5"], "c": ["True", "False", ""], "empty": ["?", "?", "?"]}))
+    write_table(frame, tmp_path / "t.parquet")
+    again = read_table(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(frame, again)
+    assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_half_a_file_is_an_error(tmp_path):
+    path = tmp_path / "t.parquet"
+    write_table(pd.DataFrame({"x": [1.0, 2.0]}), path)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(JointsError, match="not a readable table"):
+        read_table(path)
