@@ -4,7 +4,7 @@
 #   snakemake --configfile config/quick.yaml --cores all      a first look
 #   snakemake --cores all fetch                               downloads only; everything else then works offline
 #
-# A configuration is one complete file: the one given on the command line, or else config/config.yaml.
+# A configuration is the file given on the command line with all that it extends, or else config/config.yaml.
 
 from snakemake.utils import min_version
 
@@ -24,76 +24,77 @@ include: "workflow/rules/ablation.smk"
 include: "workflow/rules/artefacts.smk"
 
 
-# One target an artefact; `all` is what is made when none is named.
+# One named target per artefact; `all` is what is made when none is named.
 
 
 rule fetch:
     input:
-        all_raw_tables,
-        outlier_raw_tables,
-        foreign_files,
+        PLAN.all_raw_tables,
+        PLAN.foreign_files,
 
 
 rule datasets:
     input:
-        RESULTS / "datasets.csv",
-        RESULTS / "datasets.tex",
+        FILES.results / "datasets.csv",
+        FILES.results / "datasets.tex",
+        FILES.results / "tables" / "datasets.html",
 
 
 rule scores:
     input:
-        all_scores,
-        expand(RESULTS / "ci" / "{dataset}.csv", dataset=DATASETS),
+        PLAN.all_scores,
+        expand(FILES.means, dataset=PLAN.names),
 
 
 rule tables:
     input:
-        table_files(),
-        RESULTS / "table1.csv",
+        PLAN.table_files,
+        PLAN.data_files,
 
 
 rule figures:
     input:
-        figure_files(),
+        PLAN.figure_files,
 
 
 rule agreement:
     input:
-        RESULTS / "agreement.csv",
-        FIGURES / "agreement.pdf",
-        RESULTS / "tables" / "agreement.html",
+        FILES.results / "agreement.csv",
+        FILES.figures / "agreement.pdf",
+        FILES.results / "tables" / "agreement.html",
 
 
 rule outliers:
     input:
-        outlier_files(),
+        PLAN.outlier_files,
 
 
 rule ablation:
     input:
-        ablation_files(),
+        PLAN.ablation_files,
 
 
 rule summary:
     input:
-        RESULTS / "summary.txt",
+        FILES.summary,
 
 
 rule artefacts:
     input:
         rules.datasets.input,
         rules.scores.input,
-        report_inputs,
+        rules.tables.input,
+        PLAN.report_inputs,
 
 
 rule report:
     input:
-        RESULTS / "report.html",
+        FILES.report,
 
 
 rule pdf:
     input:
-        RESULTS / "study.pdf",
+        FILES.pdf,
 
 
 rule all:

@@ -1,7 +1,8 @@
-"""What a method of the study is: it learns from a training fold and classifies rows with missing values.
+"""What a method of the study is, and what a mechanism is by which values go missing.
 
-This module is below all others of the study and imports none of them.  A new method is one class here described, in a
-file of its own, and one entry in `config/methods.yaml`.
+A method learns from a training fold and classifies rows with missing values; a mechanism says in which order the cells
+of a table go missing.  A new one is a class described here, in a file of its own, and an entry in `config/methods.yaml`
+or `config/mechanisms.yaml`.  This module imports nothing else of the package.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+
+ONLY_ANSWER = "probabilities"  # of a model that has one answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,33 @@ class Method(ABC):
         """What one pass over the rows answers, by name.
 
         A model that answers for several methods at once (GeF and GeF+) overrides this; `answer` in
-        `config/methods.yaml` then says which one belongs to a method.
+        `config/methods.yaml` then says which one belongs to a method.  All answers are scored, whether or not a method
+        takes them, so that a new method which takes one needs no further computation.
         """
-        return {"": self.predict_proba(X)}
+        return {ONLY_ANSWER: self.predict_proba(X)}
+
+
+class Mechanism(ABC):
+    """How values go missing; its parameters in `config/mechanisms.yaml` are the arguments of its constructor."""
+
+    @abstractmethod
+    def order(self, X: np.ndarray, n_categories: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """The cells of a table in the order in which they go missing.
+
+        At a missing rate r, the first floor(r * cells) of them are removed.  So exactly the stated share is missing,
+        and what is missing at one rate is missing at every higher one.
+
+        Parameters
+        ----------
+        X : float64 of shape (n_rows, n_features)
+            Test rows: continuous features standardised, categories as codes, NaN where the data lacks a value.
+        n_categories : int64 of shape (n_features,)
+            Number of categories of each feature, 0 for a continuous one.
+        random : numpy.random.Generator
+            The only source of randomness.
+
+        Returns
+        -------
+        int64 of shape (n_rows * n_features,)
+            A permutation of the cells, counted row after row.
+        """

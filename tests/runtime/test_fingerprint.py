@@ -17,7 +17,7 @@ def package(tmp_path, monkeypatch):
         "data/encode.py": "import numpy\nfrom . import table\nfrom .dataset import Dataset\n",
         "data/table.py": "def f():\n    from joints import lazy\n    return lazy\n",
         "lazy.py": "X = 1\n",
-        "evaluate.py": "from joints.data import Dataset\n",
+        "study/evaluate.py": "from joints.data import Dataset\n",
         "forest/__init__.py": "",
         "forest/grow.py": "X = 1\n",
     }

@@ -3,21 +3,23 @@
 
 rule score_variant:
     input:
-        dataset=RESULTS / "data" / "{dataset}.npz",
+        dataset=FILES.dataset,
     output:
-        scores=RESULTS / "ablation" / "{dataset}" / "{variant}.csv",
+        scores=FILES.variant,
     log:
-        LOGS / "ablation" / "{dataset}" / "{variant}.log",
+        FILES.logs / "ablation" / "{dataset}" / "{variant}.log",
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=memory,
+        mem_mb=of(PLAN.memory, "dataset"),
     params:
-        protocol=variant_protocol,
-        repetitions=variant_repetitions(),
-        forest=variant_forest,
-        models=variant_models,
+        protocol=of(PLAN.variant_protocol, "dataset"),
+        repetitions=PLAN.variant_repetitions,
+        forest=of(PLAN.variant_forest, "variant"),
+        models=of(PLAN.variant_models, "variant"),
+        mechanism=PLAN.mechanism(PLAN.variant_mechanism),
+        metrics=PLAN.metric_functions,
         code=variant_code,
     script:
         "../scripts/score_variant.py"
@@ -25,25 +27,28 @@ rule score_variant:
 
 rule summarise_ablation:
     input:
-        variants=variant_scores,
-        published=published_scores,
+        variants=PLAN.variant_scores,
+        compared=PLAN.compared_scores,
     output:
-        table=RESULTS / "ablation.csv",
+        table=FILES.results / "ablation.csv",
         html=report(
-            RESULTS / "tables" / "ablation.html",
+            FILES.results / "tables" / "ablation.html",
             caption="../report/ablation.rst",
             category="6 Ablation",
             labels={"what": "differences from the published settings"},
         ),
-        tex=RESULTS / "tables" / "ablation.tex",
+        tex=FILES.results / "tables" / "ablation.tex",
     log:
-        LOGS / "ablation" / "summarise.log",
+        FILES.logs / "ablation" / "summarise.log",
     conda:
         "../../environment.yml"
     params:
-        variants=variant_labels(),
-        methods=method_labels(),
-        datasets=variant_datasets(),
-        code=code_digest("joints.study.ablation.differences", "joints.render.ablation_table"),
+        variants=PLAN.variants,
+        labels=PLAN.variant_labels,
+        methods=PLAN.compared_methods,
+        datasets=PLAN.variant_datasets,
+        metrics=PLAN.all_metrics,
+        view=PLAN.views[0],
+        code=code("summarise_ablation"),
     script:
         "../scripts/summarise_ablation.py"

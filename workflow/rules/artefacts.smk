@@ -11,220 +11,250 @@ localrules:
     build_report,
 
 
+# Names of tables and figures about all datasets together are not those of datasets.
+ruleorder: render_agreement > draw_study > render_dataset
+ruleorder: render_agreement > render_study > render_dataset
+
+
 rule compare_methods:
     input:
-        scores=all_scores,
-        means=expand(RESULTS / "means" / "{dataset}.csv", dataset=DATASETS),
-        datasets=RESULTS / "datasets.csv",
+        scores=PLAN.all_scores,
+        means=expand(FILES.means, dataset=PLAN.names),
+        datasets=FILES.results / "datasets.csv",
         paper="config/paper_table1.csv",
     output:
-        means=RESULTS / "means.csv",
-        table1=RESULTS / "table1.csv",
-        gains=RESULTS / "gains.csv",
-        agreement=RESULTS / "agreement.csv",
-        ranks=RESULTS / "ranks.csv",
-        comparisons=RESULTS / "comparisons.csv",
-        tally=RESULTS / "tally.csv",
+        means=FILES.results / "means.csv",
+        gains=FILES.results / "gains.csv",
+        agreement=FILES.results / "agreement.csv",
+        ranks=FILES.results / "ranks.csv",
+        comparisons=FILES.results / "comparisons.csv",
+        tally=FILES.results / "tally.csv",
     log:
-        LOGS / "compare_methods.log",
+        FILES.logs / "compare_methods.log",
     conda:
         "../../environment.yml"
     params:
-        methods=config["methods"],
-        ranked=list(shown_labels()),
-        rivals=rivals(),
-        columns=paper_columns(),
-        code=code_digest("joints.study.summarise", "joints.study.statistics"),
+        methods=PLAN.used,
+        metrics=PLAN.all_metrics,
+        reference=PLAN.reference,
+        rivals=PLAN.rivals,
+        rate=PLAN.config["table_rate"],
+        view=PLAN.paper_view,
+        code=code("compare_methods"),
     script:
         "../scripts/compare_methods.py"
 
 
 rule render_dataset:
     input:
-        means=RESULTS / "means" / "{dataset}.csv",
+        means=FILES.means,
     output:
         figure=report(
-            FIGURES / "{dataset}.png",
+            FILES.figures / "{view}{dataset}.png",
             caption="../report/dataset_figure.rst",
             category="4 Datasets",
             subcategory="{dataset}",
-            labels={"what": "accuracy against missing values"},
+            labels={"what": "{view}missing values (figure)"},
         ),
-        others=[FIGURES / "{dataset}.pgf", FIGURES / "{dataset}.pdf"],
+        others=[
+            FILES.figures / "{view}{dataset}.pgf",
+            FILES.figures / "{view}{dataset}.pdf",
+        ],
         html=report(
-            RESULTS / "tables" / "{dataset}.html",
+            FILES.results / "tables" / "{view}{dataset}.html",
             caption="../report/dataset_table.rst",
             category="4 Datasets",
             subcategory="{dataset}",
-            labels={"what": "table of accuracies"},
+            labels={"what": "{view}missing values (table)"},
         ),
-        tex=RESULTS / "tables" / "{dataset}.tex",
+        tex=FILES.results / "tables" / "{view}{dataset}.tex",
+        ci=FILES.ci,
     log:
-        LOGS / "render" / "{dataset}.log",
+        FILES.logs / "render" / "{view}{dataset}.log",
     conda:
         "../../environment.yml"
     params:
-        title=dataset_title,
-        labels=shown_labels(),
-        code=code_digest(
-            "joints.render.figures", "joints.render.tables", "joints.study.summarise"
-        ),
-        style=style_digest(),
+        title=of(PLAN.title, "dataset"),
+        methods=PLAN.shown,
+        columns=PLAN.paper_columns,
+        view=of(PLAN.view, "view"),
+        code=code("render_dataset"),
     script:
         "../scripts/render_dataset.py"
 
 
 rule render_study:
     input:
-        datasets=RESULTS / "datasets.csv",
-        means=RESULTS / "means.csv",
-        table1=RESULTS / "table1.csv",
-        agreement=RESULTS / "agreement.csv",
-        ranks=RESULTS / "ranks.csv",
-        tally=RESULTS / "tally.csv",
+        datasets=FILES.results / "datasets.csv",
+        means=FILES.results / "means.csv",
+        ranks=FILES.results / "ranks.csv",
+        tally=FILES.results / "tally.csv",
+        paper="config/paper_table1.csv",
     output:
+        csv=FILES.table1,
         html=[
             report(
-                RESULTS / "tables" / "table1.html",
+                FILES.results / "tables" / "{view}table1.html",
                 caption="../report/table1.rst",
                 category="1 Results",
-                labels={"what": "Table 1"},
+                labels={"what": "{view}Table 1"},
             ),
             report(
-                RESULTS / "tables" / "agreement.html",
-                caption="../report/agreement.rst",
-                category="2 Agreement with the paper",
-                labels={"what": "every cell of Table 1 (table)"},
-            ),
-            report(
-                RESULTS / "tables" / "ranks.html",
+                FILES.results / "tables" / "{view}ranks.html",
                 caption="../report/ranks.rst",
                 category="3 Statistics",
-                labels={"what": "average ranks (table)"},
+                labels={"what": "{view}average ranks (table)"},
             ),
             report(
-                RESULTS / "tables" / "tally.html",
+                FILES.results / "tables" / "{view}tally.html",
                 caption="../report/tally.rst",
                 category="3 Statistics",
-                labels={"what": "wins, ties and losses against KNN"},
-            ),
-            report(
-                RESULTS / "tables" / "datasets.html",
-                caption="../report/datasets.rst",
-                category="7 Provenance",
-                labels={"what": "the datasets"},
+                labels={"what": "{view}wins, ties and losses"},
             ),
         ],
-        tex=expand(
-            RESULTS / "tables" / "{name}.tex",
-            name=["table1", "agreement", "ranks", "tally"],
-        ),
+        tex=[
+            FILES.results / "tables" / "{view}table1.tex",
+            FILES.results / "tables" / "{view}ranks.tex",
+            FILES.results / "tables" / "{view}tally.tex",
+        ],
     log:
-        LOGS / "render_study.log",
+        FILES.logs / "{view}render_study.log",
     conda:
         "../../environment.yml"
     params:
-        labels=shown_labels(),
-        columns=paper_columns(),
-        code=code_digest("joints.render.summary"),
+        methods=PLAN.shown,
+        reference=PLAN.methods[PLAN.reference].label,
+        rate=PLAN.config["table_rate"],
+        view=of(PLAN.view, "view"),
+        code=code("render_study"),
     script:
         "../scripts/render_study.py"
 
 
 rule draw_study:
     input:
-        gains=RESULTS / "gains.csv",
-        agreement=RESULTS / "agreement.csv",
-        ranks=RESULTS / "ranks.csv",
+        gains=FILES.results / "gains.csv",
+        ranks=FILES.results / "ranks.csv",
     output:
         gains=report(
-            FIGURES / "againstKNN.png",
+            FILES.figures / f"{{view}}{PLAN.gain_figure}.png",
             caption="../report/gains.rst",
             category="1 Results",
-            labels={"what": "Figure 2: gain over KNN"},
-        ),
-        agreement=report(
-            FIGURES / "agreement.png",
-            caption="../report/agreement.rst",
-            category="2 Agreement with the paper",
-            labels={"what": "every cell of Table 1 (figure)"},
+            labels={"what": "{view}Figure 2: gains"},
         ),
         ranks=report(
-            FIGURES / "ranks.png",
+            FILES.figures / "{view}ranks.png",
             caption="../report/ranks.rst",
             category="3 Statistics",
-            labels={"what": "critical differences (figure)"},
+            labels={"what": "{view}critical differences (figure)"},
         ),
-        others=expand(
-            FIGURES / "{name}.{kind}",
-            name=["againstKNN", "agreement", "ranks"],
-            kind=["pgf", "pdf"],
-        ),
+        other_gains=[
+            FILES.figures / f"{{view}}{PLAN.gain_figure}.pgf",
+            FILES.figures / f"{{view}}{PLAN.gain_figure}.pdf",
+        ],
+        other_ranks=[
+            FILES.figures / "{view}ranks.pgf",
+            FILES.figures / "{view}ranks.pdf",
+        ],
     log:
-        LOGS / "draw_study.log",
+        FILES.logs / "{view}draw_study.log",
     conda:
         "../../environment.yml"
     params:
-        labels=shown_labels(),
-        code=code_digest("joints.render.figures"),
-        style=style_digest(),
+        methods=PLAN.shown,
+        reference=PLAN.methods[PLAN.reference],
+        view=of(PLAN.view, "view"),
+        code=code("draw_study"),
     script:
         "../scripts/draw_study.py"
 
 
+rule render_agreement:
+    input:
+        agreement=FILES.results / "agreement.csv",
+    output:
+        figure=report(
+            FILES.figures / "agreement.png",
+            caption="../report/agreement.rst",
+            category="2 Agreement with the paper",
+            labels={"what": "every cell of Table 1 (figure)"},
+        ),
+        others=[FILES.figures / "agreement.pgf", FILES.figures / "agreement.pdf"],
+        html=report(
+            FILES.results / "tables" / "agreement.html",
+            caption="../report/agreement.rst",
+            category="2 Agreement with the paper",
+            labels={"what": "every cell of Table 1 (table)"},
+        ),
+        tex=FILES.results / "tables" / "agreement.tex",
+    log:
+        FILES.logs / "render_agreement.log",
+    conda:
+        "../../environment.yml"
+    params:
+        methods=PLAN.table1_methods,
+        rate=PLAN.config["table_rate"],
+        code=code("render_agreement"),
+    script:
+        "../scripts/render_agreement.py"
+
+
 rule describe_run:
     input:
-        records=provenance_records,
-        seconds=all_seconds,
+        records=PLAN.all_records,
+        seconds=PLAN.all_seconds,
     output:
-        seconds=RESULTS / "seconds.csv",
-        json=RESULTS / "provenance.json",
+        seconds=FILES.results / "seconds.csv",
+        json=FILES.results / "provenance.json",
         html=report(
-            RESULTS / "provenance.html",
+            FILES.provenance,
             caption="../report/provenance.rst",
             category="7 Provenance",
             labels={"what": "data, versions and times"},
         ),
     log:
-        LOGS / "describe_run.log",
+        FILES.logs / "describe_run.log",
     conda:
         "../../environment.yml"
     params:
-        labels=method_labels(),
-        settings={key: config[key] for key in ("run", "protocol", "forest", "methods")},
-        code=code_digest("joints.render.provenance"),
+        labels=PLAN.labels,
+        settings=PLAN.config,
+        code=code("describe_run"),
     script:
         "../scripts/describe_run.py"
 
 
 rule summarise_run:
     input:
-        datasets=RESULTS / "datasets.csv",
-        agreement=RESULTS / "agreement.csv",
-        outliers=expand(RESULTS / "outliers_{study}.csv", study=outlier_studies()),
+        table1=FILES.results / "table1.csv",
+        agreement=FILES.results / "agreement.csv",
+        outliers=PLAN.outlier_tables,
     output:
-        RESULTS / "summary.txt",
+        FILES.summary,
     log:
-        LOGS / "summarise_run.log",
+        FILES.logs / "summarise_run.log",
     conda:
         "../../environment.yml"
     params:
-        labels=shown_labels(),
-        run=config["run"],
-        code=code_digest("joints.render.summary"),
+        run=PLAN.run,
+        methods=PLAN.shown,
+        view=PLAN.views[0],
+        rate=PLAN.config["table_rate"],
+        gain_figure=PLAN.gain_figure,
+        code=code("summarise_run"),
     script:
         "../scripts/summarise_run.py"
 
 
-# Snakemake makes its report of what has been run, in a second, inner call.  (One label a result only: with two labels of
-# two values each, the page of Snakemake 9 turns both into switches and stays empty.)
+# Snakemake makes its report of what has been run, in a second, inner call.  (Each result has one label only: with two
+# labels of two values each, the page of Snakemake 9 turns both into switches and stays empty.)
 rule build_report:
     input:
-        report_inputs,
+        PLAN.report_inputs,
     output:
-        RESULTS / "report.html",
+        FILES.report,
     log:
-        LOGS / "build_report.log",
+        FILES.logs / "build_report.log",
     conda:
         "../../environment.yml"
     params:
@@ -235,16 +265,21 @@ rule build_report:
 
 rule build_pdf:
     input:
-        report_inputs,
+        PLAN.report_inputs,
+        FILES.results / "datasets.tex",
     output:
-        RESULTS / "study.pdf",
+        FILES.pdf,
     log:
-        LOGS / "build_pdf.log",
+        FILES.logs / "build_pdf.log",
     conda:
         "../../environment.yml"
     params:
-        run=config["run"],
-        datasets=DATASETS,
-        code=code_digest("joints.render.pdf"),
+        run=PLAN.run,
+        datasets=PLAN.names,
+        gain_figure=PLAN.gain_figure,
+        reference=PLAN.methods[PLAN.reference].label,
+        metric=PLAN.views[0].metric,
+        rate=PLAN.config["table_rate"],
+        code=code("build_pdf"),
     script:
         "../scripts/build_pdf.py"

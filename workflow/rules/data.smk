@@ -8,52 +8,57 @@ localrules:
 
 rule fetch_dataset:
     input:
-        own_files,
+        of(PLAN.own_files, "dataset"),
     output:
-        table=RESULTS / "raw" / "{dataset}.parquet",
-        record=RESULTS / "raw" / "{dataset}.json",
+        table=FILES.raw,
+        record=FILES.record,
     log:
-        LOGS / "fetch" / "{dataset}.log",
+        FILES.logs / "fetch" / "{dataset}.log",
     conda:
         "../../environment.yml"
     params:
-        sources=sources_of,
-        columns=columns_of,
-        # Only what decides about the table: neither servers nor patience make a table stale that is here.
-        code=code_digest("joints.data.raw"),
+        sources=of(PLAN.sources, "dataset"),
+        columns=of(PLAN.columns, "dataset"),
+        code=code("fetch_dataset"),
     script:
         "../scripts/fetch_dataset.py"
 
 
 rule encode_dataset:
     input:
-        tables=raw_tables,
+        tables=of(PLAN.raw_tables, "dataset"),
     output:
-        dataset=RESULTS / "data" / "{dataset}.npz",
+        dataset=FILES.dataset,
     log:
-        LOGS / "encode" / "{dataset}.log",
+        FILES.logs / "encode" / "{dataset}.log",
     conda:
         "../../environment.yml"
     params:
-        entry=encoding_of,
-        code=code_digest("joints.data.encode"),
+        entry=of(PLAN.encoding, "dataset"),
+        code=code("encode_dataset"),
     script:
         "../scripts/encode_dataset.py"
 
 
 rule describe_datasets:
     input:
-        datasets=expand(RESULTS / "data" / "{dataset}.npz", dataset=DATASETS),
-        records=all_records,
+        datasets=PLAN.encoded,
+        records=PLAN.records,
     output:
-        csv=RESULTS / "datasets.csv",
-        tex=RESULTS / "datasets.tex",
+        csv=FILES.results / "datasets.csv",
+        tex=FILES.results / "datasets.tex",
+        html=report(
+            FILES.results / "tables" / "datasets.html",
+            caption="../report/datasets.rst",
+            category="7 Provenance",
+            labels={"what": "the datasets"},
+        ),
     log:
-        LOGS / "describe_datasets.log",
+        FILES.logs / "describe_datasets.log",
     conda:
         "../../environment.yml"
     params:
-        entries=description_of,
-        code=code_digest("joints.data.details"),
+        entries=PLAN.encodings,
+        code=code("describe_datasets"),
     script:
         "../scripts/describe_datasets.py"

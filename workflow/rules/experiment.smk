@@ -1,44 +1,51 @@
-# The second stage: arrays -> forests -> scores of every method.
+# The second stage: arrays -> forests -> scores of every model -> means of every dataset.
 
 
 rule grow_forests:
     input:
-        dataset=RESULTS / "data" / "{dataset}.npz",
+        dataset=FILES.dataset,
     output:
-        forests=directory(RESULTS / "forests" / "{dataset}" / "{repetitions}"),
+        forests=directory(FILES.forests),
     log:
-        LOGS / "forests" / "{dataset}" / "{repetitions}.log",
+        FILES.logs / "forests" / "{dataset}" / "{repetitions}.log",
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory,
+        mem_mb=of(PLAN.memory, "dataset"),
     params:
-        protocol=fold_settings,
-        repetitions=repetition_list,
-        forest=config["forest"],
-        code=code_digest("joints.study.forests"),
+        protocol=of(PLAN.fold_settings, "dataset"),
+        repetitions=of(members, "repetitions"),
+        forest=PLAN.config["forest"],
+        code=code("grow_forests"),
     script:
         "../scripts/grow_forests.py"
 
 
 rule score_method:
     input:
-        dataset=RESULTS / "data" / "{dataset}.npz",
-        forests=forests_of,
+        dataset=FILES.dataset,
+        forests=of(PLAN.forests, "dataset", "repetitions"),
     output:
-        scores=RESULTS / "scores" / "{dataset}" / "{model}" / "{repetitions}.csv",
-        seconds=RESULTS / "seconds" / "{dataset}" / "{model}" / "{repetitions}.csv",
+        scores=FILES.scores,
+        seconds=FILES.seconds,
     log:
-        LOGS / "scores" / "{dataset}" / "{model}" / "{repetitions}.log",
+        FILES.logs
+        / "scores"
+        / "{dataset}"
+        / "{model}"
+        / "{mechanism}"
+        / "{repetitions}.log",
     conda:
         "../../environment.yml"
-    threads: score_threads
+    threads: of(PLAN.threads, "dataset", "model", "repetitions")
     resources:
-        mem_mb=memory,
+        mem_mb=of(PLAN.memory, "dataset"),
     params:
-        protocol=protocol_settings,
-        repetitions=repetition_list,
-        method=model_settings,
+        protocol=of(PLAN.score_settings, "dataset"),
+        repetitions=of(members, "repetitions"),
+        model=of(PLAN.model, "model"),
+        mechanism=of(PLAN.mechanism, "mechanism"),
+        metrics=PLAN.metric_functions,
         code=model_code,
     script:
         "../scripts/score_method.py"
@@ -46,17 +53,16 @@ rule score_method:
 
 rule summarise_dataset:
     input:
-        scores=scores_of,
+        scores=of(PLAN.scores, "dataset"),
     output:
-        means=RESULTS / "means" / "{dataset}.csv",
-        ci=RESULTS / "ci" / "{dataset}.csv",
+        means=FILES.means,
     log:
-        LOGS / "means" / "{dataset}.log",
+        FILES.logs / "means" / "{dataset}.log",
     conda:
         "../../environment.yml"
     params:
-        methods=config["methods"],
-        columns=paper_columns(),
-        code=code_digest("joints.study.summarise"),
+        methods=PLAN.used,
+        metrics=PLAN.all_metrics,
+        code=code("summarise_dataset"),
     script:
         "../scripts/summarise_dataset.py"

@@ -13,101 +13,100 @@ ruleorder: draw_outliers > render_dataset
 # A foreign dataset that cannot be had is left out; its file then holds the reason.
 rule fetch_foreign_images:
     input:
-        own_files,
+        of(PLAN.own_files, "dataset"),
     output:
-        images=RESULTS / "outliers" / "images" / "{dataset}.npz",
+        images=FILES.foreign,
     log:
-        LOGS / "outliers" / "images" / "{dataset}.log",
+        FILES.logs / "outliers" / "images" / "{dataset}.log",
     conda:
         "../../environment.yml"
     params:
-        sources=sources_of,
-        entry=encoding_of,
-        code=code_digest("joints.study.outliers.images"),
+        sources=of(PLAN.sources, "dataset"),
+        entry=of(PLAN.encoding, "dataset"),
+        code=code("fetch_foreign_images"),
     script:
         "../scripts/fetch_foreign_images.py"
 
 
 rule score_wine:
     input:
-        datasets=wine_pair,
+        datasets=of(PLAN.wine_pair, "reading"),
     output:
-        signals=RESULTS / "outliers" / "wine_{reading}.parquet",
+        signals=FILES.wine_signals,
     log:
-        LOGS / "outliers" / "wine_{reading}.log",
+        FILES.logs / "outliers" / "wine_{reading}.log",
     conda:
         "../../environment.yml"
     threads: 2
     resources:
         mem_mb=2000,
     params:
-        settings=outlier_settings("wine", without=("datasets",)),
-        code=code_digest("joints.study.outliers.studies"),
+        settings=PLAN.outlier_settings("wine", without=("datasets",)),
+        code=code("score_wine"),
     script:
         "../scripts/score_wine.py"
 
 
 rule score_images:
     input:
-        dataset=image_dataset,
-        foreign=foreign_files,
+        dataset=of(PLAN.image_dataset),
+        foreign=PLAN.foreign_files,
     output:
-        signals=RESULTS / "outliers" / "images.parquet",
+        signals=FILES.image_signals,
     log:
-        LOGS / "outliers" / "images.log",
+        FILES.logs / "outliers" / "images.log",
     conda:
         "../../environment.yml"
     threads: 2
     resources:
         mem_mb=8000,
     params:
-        foreign=foreign_kinds(),
-        settings=outlier_settings("images", without=("dataset", "foreign")),
-        code=code_digest("joints.study.outliers.studies"),
+        foreign=PLAN.foreign_kinds,
+        settings=PLAN.outlier_settings("images", without=("dataset", "foreign")),
+        code=code("score_images"),
     script:
         "../scripts/score_images.py"
 
 
 rule summarise_outliers:
     input:
-        signal_files,
+        of(PLAN.signals, "study"),
     output:
-        RESULTS / "outliers_{study}.csv",
+        FILES.outliers,
     log:
-        LOGS / "outliers" / "summarise_{study}.log",
+        FILES.logs / "outliers" / "summarise_{study}.log",
     conda:
         "../../environment.yml"
     params:
-        code=code_digest("joints.study.outliers.measures"),
+        code=code("summarise_outliers"),
     script:
         "../scripts/summarise_outliers.py"
 
 
 rule draw_outliers:
     input:
-        signals=first_signals,
-        table=RESULTS / "outliers_{study}.csv",
+        signals=of(PLAN.drawn_signals, "study"),
+        table=FILES.outliers,
     output:
         figure=report(
-            FIGURES / "fx_{study}.png",
+            FILES.figures / "fx_{study}.png",
             caption="../report/outliers_figure.rst",
             category="5 Outliers",
             labels={"what": "{study}: figure"},
         ),
-        others=[FIGURES / "fx_{study}.pgf", FIGURES / "fx_{study}.pdf"],
+        others=[FILES.figures / "fx_{study}.pgf", FILES.figures / "fx_{study}.pdf"],
         html=report(
-            RESULTS / "tables" / "outliers_{study}.html",
+            FILES.results / "tables" / "outliers_{study}.html",
             caption="../report/outliers_table.rst",
             category="5 Outliers",
             labels={"what": "{study}: table"},
         ),
     log:
-        LOGS / "outliers" / "draw_{study}.log",
+        FILES.logs / "outliers" / "draw_{study}.log",
     conda:
         "../../environment.yml"
     params:
-        names=outlier_names(),
-        code=code_digest("joints.render.outlier_figures", "joints.render.tables"),
-        style=style_digest(),
+        names=PLAN.outlier_labels,
+        code=code("draw_outliers"),
     script:
         "../scripts/draw_outliers.py"

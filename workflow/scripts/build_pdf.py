@@ -6,5 +6,6 @@ log.start(snakemake.log[0])
 
 from joints.render.pdf import build
 
-run, datasets = snakemake.params.run, snakemake.params.datasets
-build(run, f"results/{run}", f"figures/{run}", datasets, snakemake.output[0])
+params, run = snakemake.params, snakemake.params.run
+study = (params.gain_figure, params.reference, params.metric, params.rate)
+build(run, f"results/{run}", f"figures/{run}", params.datasets, *study, snakemake.output[0])

@@ -8,12 +8,12 @@ import json
 from pathlib import Path
 
 from joints.render.provenance import page, record, total_seconds
-from joints.runtime.files import write_json, write_text
-from joints.study.scores import read_tables, write_table
+from joints.runtime.files import write_csv, write_json, write_text
+from joints.study.scores import read_seconds
 
-seconds = read_tables(snakemake.input.seconds)
+seconds = read_seconds(snakemake.input.seconds)
 records = {Path(path).stem: json.loads(Path(path).read_text()) for path in snakemake.input.records}
-write_table(seconds, snakemake.output.seconds)
+write_csv(snakemake.output.seconds, seconds)
 totals = total_seconds(seconds)
 write_json(snakemake.output.json, record(snakemake.params.settings, records, totals))
 write_text(snakemake.output.html, page(records, totals, snakemake.params.labels))

@@ -10,7 +10,7 @@ from joints.render.outlier_figures import outlier_figure
 from joints.render.saving import save_all
 from joints.render.tables import outlier_tables, to_html
 from joints.runtime.files import write_text
-from joints.study.outliers.studies import LABELS, read_signals
+from joints.study.outliers.signals import LABELS, read_signals
 
 study, names, output = snakemake.wildcards.study, snakemake.params.names, snakemake.output
 note = "In percent, with 95 % intervals over the repetitions; rows of the model's own kind are the positives."

@@ -6,14 +6,12 @@ log.start(snakemake.log[0])
 
 import pandas as pd
 
-from joints.render import figures
+from joints.render.figures import gain_figure, rank_figure
 from joints.render.saving import save_all
+from joints.render.summary import labels_of
+from joints.study.summarise import at
 
-labels, given = snakemake.params.labels, {name: pd.read_csv(path) for name, path in snakemake.input.items()}
-drawn = {
-    "againstKNN": figures.gain_figure(given["gains"], labels),
-    "agreement": figures.agreement_figure(given["agreement"], labels),
-    "ranks": figures.rank_figure(given["ranks"], labels),
-}
-for name, figure in drawn.items():
-    save_all(figure, [path for path in snakemake.output if f"/{name}." in path])
+params, output, view = snakemake.params, snakemake.output, snakemake.params.view
+gains, ranks = (at(pd.read_csv(path), **view.keys) for path in snakemake.input)
+save_all(gain_figure(gains, params.methods, params.reference, view.metric), [output.gains, *output.other_gains])
+save_all(rank_figure(ranks, labels_of(params.methods)), [output.ranks, *output.other_ranks])

@@ -4,10 +4,8 @@ from joints.runtime import log
 
 log.start(snakemake.log[0])
 
-from joints.data.catalogue import Entry
 from joints.data.encode import encode
-from joints.data.raw import read_table
+from joints.data.raw import read_raw
 
-entry = Entry.read(snakemake.wildcards.dataset, snakemake.params.entry)
-tables = [read_table(path) for path in snakemake.input.tables]
-encode(entry, tables).save(snakemake.output.dataset)
+tables = [read_raw(path) for path in snakemake.input.tables]
+encode(snakemake.params.entry, tables).save(snakemake.output.dataset)

@@ -5,11 +5,11 @@ from joints.runtime import log
 log.start(snakemake.log[0])
 
 from joints.data.fetch import fetch
-from joints.data.raw import write_table
+from joints.data.raw import write_raw
 from joints.data.sources import Settings
 from joints.runtime.files import write_json
 
 settings = Settings.read(snakemake.config)
 table, record = fetch(snakemake.wildcards.dataset, snakemake.params.sources, snakemake.params.columns, settings)
-write_table(table, snakemake.output.table)
+write_raw(table, snakemake.output.table)
 write_json(snakemake.output.record, record)

@@ -5,8 +5,8 @@ from joints.runtime import log
 log.start(snakemake.log[0])
 
 from joints.data.sources import Settings
-from joints.study.outliers.images import fetch_images, save_images
+from joints.study.outliers.foreign import fetch_images, save_images
 
 settings = Settings.read(snakemake.config)
-images, reason = fetch_images(snakemake.wildcards.dataset, snakemake.params.entry, snakemake.params.sources, settings)
+images, reason = fetch_images(snakemake.params.entry, snakemake.params.sources, settings)
 save_images(images, reason, snakemake.output.images)

@@ -5,14 +5,8 @@ from joints.runtime import log
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
-from joints.study.forests import grow
-from joints.study.protocol import Protocol
+from joints.study.forests import grow_into
 
-grow(
-    Dataset.load(snakemake.input.dataset),
-    Protocol(**snakemake.params.protocol),
-    snakemake.params.repetitions,
-    snakemake.params.forest,
-    snakemake.output.forests,
-    n_jobs=snakemake.threads,
-)
+params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
+folder, n_jobs = snakemake.output.forests, snakemake.threads
+grow_into(folder, data, params.protocol, params.repetitions, params.forest, n_jobs)

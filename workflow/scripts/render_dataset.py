@@ -1,4 +1,4 @@
-"""The figure and the table of one dataset."""
+"""The figure and the tables of one dataset."""
 
 from joints.runtime import log
 
@@ -8,16 +8,17 @@ import pandas as pd
 
 from joints.render.figures import dataset_figure
 from joints.render.saving import save_all
+from joints.render.summary import labels_of
 from joints.render.tables import dataset_tables, to_html, to_latex
-from joints.runtime.files import write_text
-from joints.study.summarise import repetitions_sentence
+from joints.runtime.files import write_csv, write_text
+from joints.study.summarise import at, dataset_table, repetitions_sentence
 
-labels, output = snakemake.params.labels, snakemake.output
-means = pd.read_csv(snakemake.input.means)
-tables = dataset_tables(means, labels)
-note = "Accuracy per percent of missing values at test time with 95 % confidence intervals.  " + repetitions_sentence(
-    means, labels
-)
+params, output, metric = snakemake.params, snakemake.output, snakemake.params.view.metric
+means = at(pd.read_csv(snakemake.input.means), **params.view.keys)
+tables = dataset_tables(means, params.methods, metric)
+what = f"{metric.title} per percent of missing values at test time with 95 % confidence intervals.  "
+write_csv(output.ci, dataset_table(means, params.columns, metric))
 write_text(output.tex, to_latex(tables))
-write_text(output.html, to_html(tables, snakemake.params.title, note))
-save_all(dataset_figure(means, labels), [output.figure, *output.others])
+note = what + repetitions_sentence(means, labels_of(params.methods))
+write_text(output.html, to_html(tables, params.title, note))
+save_all(dataset_figure(means, params.methods, metric), [output.figure, *output.others])

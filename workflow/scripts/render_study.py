@@ -4,10 +4,23 @@ from joints.runtime import log
 
 log.start(snakemake.log[0])
 
+from pathlib import Path
+
 import pandas as pd
 
-from joints.render.summary import write_study
+from joints.render.summary import view_tables
+from joints.render.tables import to_html, to_latex
+from joints.runtime.files import write_csv, write_text
+from joints.study.summarise import at, in_file_order, table1
 
 frames = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
-labels, columns = snakemake.params.labels, snakemake.params.columns
-write_study(frames, labels, columns, snakemake.output.html, snakemake.output.tex)
+params, output, view = snakemake.params, snakemake.output, snakemake.params.view
+methods = in_file_order([entry for entry in params.methods if entry.in_table1], frames["paper"].columns)
+cells = at(frames["means"], **view.keys, rate=params.rate)
+frames["table1"] = table1(cells, frames["datasets"], methods, view.metric)
+write_csv(output.csv, frames["table1"])
+found = view_tables(frames, params.methods, params.reference, view, params.rate)
+for html, tex in zip(output.html, output.tex, strict=True):
+    table, title, note = found[Path(html).stem]
+    write_text(html, to_html([table], title, note))
+    write_text(tex, to_latex([table]))

@@ -7,7 +7,8 @@ log.start(snakemake.log[0])
 from pathlib import Path
 
 from joints.data.dataset import Dataset
-from joints.study.outliers.studies import foreign_digits, write_signals
+from joints.study.outliers.signals import write_signals
+from joints.study.outliers.studies import foreign_digits
 
 signals = foreign_digits(
     Dataset.load(snakemake.input.dataset),

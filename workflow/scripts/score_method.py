@@ -1,25 +1,26 @@
-"""Score the methods of one model on some repetitions of one dataset."""
+"""Score the answers of one model on some repetitions of one dataset, repetition by repetition."""
 
 from joints.runtime import log
 
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
+from joints.runtime.files import csv_text
+from joints.runtime.resume import write_in_parts
+from joints.study.entries import find, make
 from joints.study.evaluate import score
-from joints.study.methods import make
-from joints.study.protocol import Protocol
-from joints.study.scores import write_table
+from joints.study.forests import from_folders
 
-method = snakemake.params.method
-scores, seconds = score(
-    Dataset.load(snakemake.input.dataset),
-    Protocol(**snakemake.params.protocol),
-    snakemake.params.repetitions,
-    make(method["cls"], method["parameters"]),
-    snakemake.wildcards.model,
-    method["answers"],
-    snakemake.input.forests,
-    n_jobs=snakemake.threads,
-)
-write_table(seconds, snakemake.output.seconds)
-write_table(scores, snakemake.output.scores)
+files, params = snakemake.input, snakemake.params
+data, forest_of, name = Dataset.load(files.dataset), from_folders(files.forests), params.model.name
+mechanisms = {params.mechanism.name: make(params.mechanism.cls, params.mechanism.parameters)}
+metrics = {metric: find(function) for metric, function in params.metrics.items()}
+model = make(params.model.cls, params.model.parameters)
+study = (model, name, forest_of, mechanisms, metrics, snakemake.threads)
+
+
+def compute(repetition):
+    return [csv_text(table) for table in score(data, params.protocol, [repetition], *study)]
+
+
+write_in_parts(snakemake.output, params.repetitions, compute, list(params), [files.dataset, *files.forests])

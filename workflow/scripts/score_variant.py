@@ -5,16 +5,12 @@ from joints.runtime import log
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
+from joints.runtime.files import write_csv
 from joints.study.ablation.scoring import score_variant
-from joints.study.protocol import Protocol
-from joints.study.scores import write_table
+from joints.study.entries import find, make
 
-scores = score_variant(
-    Dataset.load(snakemake.input.dataset),
-    Protocol(**snakemake.params.protocol),
-    snakemake.params.repetitions,
-    snakemake.params.forest,
-    snakemake.params.models,
-    n_jobs=snakemake.threads,
-)
-write_table(scores, snakemake.output.scores)
+params, data = snakemake.params, Dataset.load(snakemake.input.dataset)
+mechanisms = {params.mechanism.name: make(params.mechanism.cls, params.mechanism.parameters)}
+metrics = {metric: find(function) for metric, function in params.metrics.items()}
+study = (params.repetitions, params.forest, params.models, mechanisms, metrics, snakemake.threads)
+write_csv(snakemake.output.scores, score_variant(data, params.protocol, *study))

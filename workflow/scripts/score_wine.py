@@ -5,7 +5,8 @@ from joints.runtime import log
 log.start(snakemake.log[0])
 
 from joints.data.dataset import Dataset
-from joints.study.outliers.studies import exchange, write_signals
+from joints.study.outliers.signals import write_signals
+from joints.study.outliers.studies import exchange
 
 datasets = [Dataset.load(path) for path in snakemake.input.datasets]
 signals = exchange(datasets, **snakemake.params.settings, n_jobs=snakemake.threads)

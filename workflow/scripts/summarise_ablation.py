@@ -5,10 +5,15 @@ from joints.runtime import log
 log.start(snakemake.log[0])
 
 from joints.render.ablation_table import write_differences
+from joints.runtime.files import write_csv
 from joints.study.ablation.differences import differences, read_variants
-from joints.study.scores import read_tables, write_table
+from joints.study.scores import read_scores
+from joints.study.summarise import at
 
-input, output, params = snakemake.input, snakemake.output, snakemake.params
-table = differences(read_variants(input.variants), read_tables(input.published), params.variants)
-write_table(table, output.table)
-write_differences(table, params.methods, params.datasets, output.html, output.tex)
+files, output, params = snakemake.input, snakemake.output, snakemake.params
+variants = read_variants(files.variants, params.variants, params.methods)
+table = differences(variants, read_scores(files.compared, params.methods), params.labels, params.metrics)
+write_csv(output.table, table)
+labels = {name: entry.label for name, entry in params.methods.items()}
+shown = at(table, metric=params.view.metric.name)
+write_differences(shown, labels, params.datasets, params.view.metric, output.html, output.tex)

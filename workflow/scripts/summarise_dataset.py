@@ -4,9 +4,11 @@ from joints.runtime import log
 
 log.start(snakemake.log[0])
 
-from joints.study.scores import read_tables, write_table
-from joints.study.summarise import dataset_table, means
+from joints.runtime.files import write_csv
+from joints.study.scores import read_scores
+from joints.study.summarise import means
 
-table = means(read_tables(snakemake.input.scores), snakemake.params.methods)
-write_table(table, snakemake.output.means)
-write_table(dataset_table(table, snakemake.params.columns), snakemake.output.ci)
+methods = snakemake.params.methods
+write_csv(
+    snakemake.output.means, means(read_scores(snakemake.input.scores, methods), list(methods), snakemake.params.metrics)
+)

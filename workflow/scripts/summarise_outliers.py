@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from joints.runtime.files import write_csv
 from joints.study.outliers.measures import summarise
-from joints.study.outliers.studies import read_signals
-from joints.study.scores import write_table
+from joints.study.outliers.signals import read_signals
 
 tables = {Path(path).stem: summarise(read_signals(path)) for path in snakemake.input}
-write_table(pd.concat(tables, names=["study", None]).reset_index("study"), snakemake.output[0])
+write_csv(snakemake.output[0], pd.concat(tables, names=["study", None]).reset_index("study"))

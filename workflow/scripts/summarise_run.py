@@ -9,7 +9,9 @@ import pandas as pd
 from joints.render.summary import summary
 from joints.runtime.files import write_text
 
-datasets, agreement = pd.read_csv(snakemake.input.datasets), pd.read_csv(snakemake.input.agreement)
-outliers = [pd.read_csv(path) for path in snakemake.input.outliers]
-text = summary(snakemake.params.run, datasets, agreement, snakemake.params.labels, outliers)
-write_text(snakemake.output[0], text)
+files, params = snakemake.input, snakemake.params
+study = (params.methods, params.view, params.rate, params.gain_figure)
+outliers = [pd.read_csv(path) for path in files.outliers]
+write_text(
+    snakemake.output[0], summary(params.run, pd.read_csv(files.table1), pd.read_csv(files.agreement), *study, outliers)
+)

@@ -7,8 +7,7 @@ of an entry knows anything about a particular dataset.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from joints.errors import JointsError
 from joints.runtime.config import suggestion
@@ -16,9 +15,8 @@ from joints.runtime.config import suggestion
 REST = "rest"  # as a list of columns: all that the other list does not name
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One dataset of the catalogue; the schema says what each field means."""
+class DatasetEntry(NamedTuple):
+    """One dataset; the schema says what each field means.  A tuple, because Snakemake notices changes of those."""
 
     name: str
     label: str
@@ -30,13 +28,8 @@ class Entry:
     drop: Sequence[str] = ()
     categorical: Sequence[str] | Literal["rest"] = ()
     continuous: Sequence[str] | Literal["rest"] = ()
-    values: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, name: str, content: Mapping[str, Any]) -> Entry:
-        """An entry of the catalogue, as read from YAML and already validated."""
-        return cls(name=name, **{"label": name, **content})
+    values: Mapping[str, Mapping[Any, Any]] = {}
+    numbers: Mapping[str, Any] = {}
 
     def named_columns(self) -> list[str]:
         """The columns that the entry names: those which a table of this dataset must have."""
@@ -53,9 +46,9 @@ def listed(columns: Sequence[str] | Literal["rest"]) -> Sequence[str]:
     return () if columns == REST else columns
 
 
-def entries(catalogue: Mapping[str, Mapping[str, Any]], source: str) -> dict[str, Entry]:
+def read_datasets(catalogue: Mapping[str, Mapping[str, Any]], source: str) -> dict[str, DatasetEntry]:
     """All entries of a validated catalogue, read from the file `source`."""
-    found = {name: Entry.read(name, content) for name, content in catalogue.items()}
+    found = {name: DatasetEntry(name=name, **{"label": name, **content}) for name, content in catalogue.items()}
     for entry in found.values():
         if bool(entry.sources) == bool(entry.parts):
             raise JointsError(f"{source}: {entry.name!r} must have either 'sources' or 'parts'")
@@ -70,10 +63,10 @@ def entries(catalogue: Mapping[str, Mapping[str, Any]], source: str) -> dict[str
     return found
 
 
-def check_run(
+def check_datasets(
     names: Iterable[str],
     kinds: Sequence[str],
-    found: Mapping[str, Entry],
+    found: Mapping[str, DatasetEntry],
     config_file: str,
     catalogue_file: str,
     key: str = "datasets",

@@ -2,8 +2,8 @@
 
 A numeric feature is continuous if it has a negative value, a value that is not whole, or more than min(30, n/3)
 distinct values; otherwise it is categorical, and text always is.  A catalogue entry overrules this where the counts of
-the paper's Table 1 ask for it.  Codes of categories and classes follow their first appearance in the data, as those did
-that the published numbers rest on: the published reading of surrogate splits compares codes.
+the paper's Table 1 ask for it.  Codes of categories and classes follow their first appearance in the data, as in the
+published experiments: the published reading of surrogate splits compares codes.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from joints.data.catalogue import REST, Entry, listed
+from joints.data.catalogue import REST, DatasetEntry, listed
 from joints.data.dataset import Dataset
-from joints.data.raw import is_number, number_label, recode
+from joints.data.raw import is_number, number_label, recode, require_columns
 from joints.errors import JointsError
-from joints.runtime.config import suggestion
 
 
-def encode(entry: Entry, tables: Sequence[pd.DataFrame]) -> Dataset:
+def encode(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> Dataset:
     """Encode the rows of all `tables`, one below the other, and check the entry's five numbers."""
     frame = _prepare(entry, tables)
     target = frame.pop(entry.target)
@@ -54,7 +53,7 @@ def encode(entry: Entry, tables: Sequence[pd.DataFrame]) -> Dataset:
     return dataset
 
 
-def check_numbers(entry: Entry, dataset: Dataset) -> None:
+def check_numbers(entry: DatasetEntry, dataset: Dataset) -> None:
     """Raise a JointsError that names the first of the five numbers that is not as the entry says."""
     found = numbers(dataset)
     for number, expected in entry.numbers.items():
@@ -84,7 +83,7 @@ def is_continuous(column: pd.Series) -> bool:
     return bool((values < 0).any() or (values % 1 != 0).any() or len(values) > min(30, len(column) / 3))
 
 
-def _prepare(entry: Entry, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _prepare(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """One table with the columns that count, values replaced as the entry says."""
     first = tables[0]
     for table in tables[1:]:
@@ -95,16 +94,14 @@ def _prepare(entry: Entry, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     frame = pd.concat(tables, ignore_index=True) if len(tables) > 1 else first
     if frame.empty:
         raise JointsError(f"Dataset {entry.name!r} has no rows")
-    for name in entry.named_columns():
-        if name not in frame.columns:
-            raise JointsError(
-                f"Dataset {entry.name!r}: there is no column {name!r}{suggestion(name, frame.columns)}; "
-                f"there are {', '.join(map(str, frame.columns))}"
-            )
+    try:
+        require_columns(frame, entry.named_columns())
+    except JointsError as error:
+        raise JointsError(f"Dataset {entry.name!r}: {error}") from error
     return recode(frame.drop(columns=list(entry.drop)), entry.values)
 
 
-def _continuous(entry: Entry, features: pd.DataFrame) -> set[str]:
+def _continuous(entry: DatasetEntry, features: pd.DataFrame) -> set[str]:
     continuous: set[str] = set()
     for name in map(str, features.columns):
         if name in listed(entry.continuous):
@@ -120,7 +117,7 @@ def _continuous(entry: Entry, features: pd.DataFrame) -> set[str]:
     return continuous
 
 
-def _numbers(entry: Entry, frame: pd.DataFrame, name: str) -> np.ndarray:
+def _numbers(entry: DatasetEntry, frame: pd.DataFrame, name: str) -> np.ndarray:
     if frame[name].dtype.kind != "f":
         example = next(text for text in frame[name].dropna().unique() if not is_number(text))
         raise JointsError(f"Dataset {entry.name!r}: the column {name!r} is continuous but holds the text {example!r}")

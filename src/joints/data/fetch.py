@@ -1,7 +1,7 @@
 """Fetching: the raw table of a dataset from the first of its sources that has it.
 
-A download that is already here is used without asking anybody.  Failures that may pass are tried again after growing
-pauses, and if every source fails, one sentence says why each did.
+A download that is already here is used without contacting a server.  Transient failures are retried with exponential
+back-off, and if every source fails, one sentence says why each did.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import Any
 import pandas as pd
 
 from joints.data import store
-from joints.data.raw import arrange
+from joints.data.raw import arrange, require_columns
 from joints.data.sources import KINDS, Settings, Source, SourceError, SourceTimeout
 from joints.errors import JointsError
-from joints.runtime.config import suggestion
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ def fetch(
     name : str
         The dataset, for messages and for the record.
     sources : sequence of {kind: specification}
-        What the catalogue lists; tried in this order, without the kinds that the settings leave out.
+        Tried in this order.
     columns : sequence of str
         Columns that the table must have.
     settings : Settings
@@ -41,13 +40,11 @@ def fetch(
     reasons: list[str] = []
     for listed in sources:
         ((kind, spec),) = listed.items()
-        if kind not in settings.sources:
-            continue
         source = KINDS[kind](spec, settings)
         try:
             frame, record = _obtain(source)
             frame = arrange(frame, spec)
-            _require(frame, columns)
+            require_columns(frame, columns)
         except JointsError as error:
             reasons.append(f"{source.describe()}: {error}")
             logger.info("%s: %s", name, reasons[-1])
@@ -57,7 +54,7 @@ def fetch(
         logger.info("%s: %d rows from %s", name, len(frame), source.describe())
         return frame, {"dataset": name, **record, "failed": reasons}
     if not reasons:
-        raise JointsError(f"Dataset {name!r} has none of the sources {', '.join(settings.sources)}")
+        raise JointsError(f"Dataset {name!r} has no source that this run allows")
     raise JointsError(f"Dataset {name!r} could not be fetched: {'; '.join(reasons)}")
 
 
@@ -79,7 +76,7 @@ def _obtain(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def _persist(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read the source, trying again after growing pauses; all tries together have one time-out."""
+    """Read the source, with exponential back-off; all attempts together have one time-out."""
     settings = source.settings
     seconds = source.spec.get("timeout", settings.timeout)
     end = time.monotonic() + seconds
@@ -113,10 +110,3 @@ def _record(source: Source, frame: pd.DataFrame, facts: Mapping[str, Any]) -> di
         "rows": len(frame),
         "columns": len(frame.columns),
     }
-
-
-def _require(frame: pd.DataFrame, columns: Sequence[str]) -> None:
-    for name in columns:
-        if name not in frame.columns:
-            shown = ", ".join(map(str, frame.columns[:8])) + (", ..." if len(frame.columns) > 8 else "")
-            raise SourceError(f"it has no column {name!r}{suggestion(name, frame.columns)}, only {shown}", retry=False)

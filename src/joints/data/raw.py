@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from joints.errors import JointsError
+from joints.runtime.config import suggestion
 from joints.runtime.files import replacing
 
-FORMAT = 1  # raise it when `normalise` or `parse_text` give another table: kept downloads are then fetched anew
+FORMAT = 1  # raise it when `normalise` or `parse_text` give another table: kept downloads are then fetched again
 MISSING = ("?", "")  # what stands for a missing cell unless a source says otherwise
 OTHERWISE = "*"  # in a mapping of values: every value that is not named
 
@@ -85,6 +86,14 @@ def arrange(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
     return recode(frame.drop(columns=drop), spec.get("values", {}))
 
 
+def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
+    """Raise a JointsError for the first of these columns that the table does not have."""
+    for name in names:
+        if name not in frame.columns:
+            shown = ", ".join(map(str, frame.columns[:8])) + (", ..." if len(frame.columns) > 8 else "")
+            raise JointsError(f"it has no column {name!r}{suggestion(name, frame.columns)}, only {shown}")
+
+
 def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataFrame:
     """The cells of a separated text file, as text; columns are called 1, 2, ... where there is no header."""
     lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
@@ -129,14 +138,14 @@ def expand_names(names: Iterable[str]) -> list[str]:
     return expanded
 
 
-def write_table(frame: pd.DataFrame, path: str | Path) -> None:
+def write_raw(frame: pd.DataFrame, path: str | Path) -> None:
     """Write a normalised table."""
     with replacing(path) as temporary:
         frame.to_parquet(temporary, index=False, compression="zstd")
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table that `write_table` wrote."""
+def read_raw(path: str | Path) -> pd.DataFrame:
+    """Read a table that `write_raw` wrote."""
     try:
         return pd.read_parquet(path)
     except (OSError, ValueError) as error:

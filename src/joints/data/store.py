@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from joints.data.raw import FORMAT, read_table, write_table
+from joints.data.raw import FORMAT, read_raw, write_raw
 from joints.runtime.files import sha256, write_json
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def load(path: Path) -> tuple[pd.DataFrame, dict[str, Any]] | None:
     try:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
         if sha256(path / TABLE) == record["table_sha256"]:
-            return read_table(path / TABLE), record
+            return read_raw(path / TABLE), record
         reason = "its checksum is wrong"
     except FileNotFoundError as error:
         if not path.exists():
@@ -58,7 +58,7 @@ def save(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> dict[str
     with workspace(path.parent) as folder:
         new = folder / path.name
         new.mkdir()
-        write_table(frame, new / TABLE)
+        write_raw(frame, new / TABLE)
         complete = {**record, "table_sha256": sha256(new / TABLE)}
         write_json(new / RECORD, complete)
         if path.exists():  # damaged, or somebody came first with the same data

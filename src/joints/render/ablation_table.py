@@ -1,4 +1,4 @@
-"""The table of the ablation: one row a variant and method, one column a dataset."""
+"""The table of the ablation: one row per variant and method, one column per dataset."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import pandas as pd
 
 from joints.render.tables import Cell, Table, to_html, to_latex
 from joints.runtime.files import write_text
+from joints.study.entries import MetricEntry
 
 NOTE = (
-    "Accuracy with another setting minus that with the published one, in percent, with 95 % intervals over the "
-    "repetitions; bold where the interval excludes 0."
+    "with another setting minus that with the published one, with 95 % intervals over the repetitions; bold where the "
+    "interval excludes 0."
 )
 
 
 def difference_table(
     differences: pd.DataFrame, rate: float, methods: Mapping[str, str], datasets: Mapping[str, str]
 ) -> Table:
-    """What `joints.study.ablation.differences` gives at one rate; bold where the interval excludes 0."""
+    """The differences at one rate and in one metric; bold where the interval excludes 0."""
     at = differences[differences["rate"] == rate].to_dict("records")
     cells = {(r["variant"], r["method"], r["dataset"]): difference_cell(r["difference"], r["interval"]) for r in at}
     names = {(r["variant"], r["method"]): r["label"] for r in at}
@@ -36,7 +37,7 @@ def difference_cell(difference: float, interval: float) -> Cell:
     """A difference with its interval.
 
     >>> difference_cell(-0.001, 0.0005)
-    Cell(text='', mean=0.0, interval=0.0005, bold=True, underlined=False)
+    Cell(text='', mean=0.0, interval=0.0005, bold=True, underlined=False, decimals=2)
     """
     outside = round(abs(difference) - interval, 9) > 0  # errors of rounding are no difference
     return Cell("", round(difference, 2) + 0.0, interval, bold=outside)  # the sum has no negative zero
@@ -46,11 +47,13 @@ def write_differences(
     differences: pd.DataFrame,
     methods: Mapping[str, str],
     datasets: Mapping[str, str],
+    metric: MetricEntry,
     html: str | Path,
     tex: str | Path,
 ) -> None:
     """The tables of all rates, one below the other, as HTML and as LaTeX."""
     rates = sorted(differences["rate"].unique())
     found = [difference_table(differences, rate, methods, datasets) for rate in rates]
-    write_text(html, to_html(found, "What the settings that the paper leaves open change", NOTE))
+    note = f"{metric.title} {NOTE}"
+    write_text(html, to_html(found, "What the settings that the paper leaves open change", note))
     write_text(tex, to_latex(found))

@@ -1,4 +1,4 @@
-"""Numbers of a run for documents: ``python -m joints.render.documents results/reference README.md REPRODUCTION.md``.
+"""Numbers of a finished run for documents: ``python -m joints.render.documents config/reference.yaml REPRODUCTION.md``.
 
 A document has the places as comments, ``<!-- table1 -->`` and ``<!-- end of table1 -->``; what stands between them is
 made from the run's files, so no number there is typed by hand.
@@ -16,46 +16,41 @@ from typing import Any
 
 import pandas as pd
 
-from joints.data.catalogue import entries as datasets
 from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_table
-from joints.render.tables import ORDER, Cell, Table
-from joints.runtime.config import read_yaml
+from joints.render.tables import Cell, Table
 from joints.runtime.files import write_text
 from joints.study import summarise
-from joints.study.methods import entries
-from joints.study.outliers.studies import LABELS as OUTLIER_LABELS
-from joints.study.protocol import REFERENCE, TABLE_RATE
+from joints.study.outliers.signals import LABELS as OUTLIER_LABELS
+from joints.study.plan import Plan
+from joints.study.summarise import at
 
-CATALOGUE = "config/methods.yaml"
-DATASETS = "config/datasets.yaml"
 PAPER_OUTLIERS = "config/paper_outliers.csv"
 
 
 @dataclass(frozen=True)
 class Run:
-    """The files of a finished run, and what its methods and datasets are called."""
+    """The files of a finished run; the numbers of documents are those of the paper's mechanism and metric."""
 
-    folder: Path
-    labels: Mapping[str, str]  # of methods
-    models: Sequence[str]  # the methods that answer from a model of their own
-    names: Mapping[str, str]  # of datasets
+    plan: Plan
 
-    @classmethod
-    def read(cls, folder: Path) -> Run:
-        catalogue = entries(read_yaml(CATALOGUE), CATALOGUE)
-        details = pd.read_csv(folder / "datasets.csv")
-        used = set(pd.read_csv(folder / "means.csv")["method"])
-        return cls(
-            folder,
-            {name: entry.label for name, entry in catalogue.items() if name in used},
-            [name for name, entry in catalogue.items() if name in used and not entry.of],
-            dict(zip(details["dataset"], details["label"], strict=True)),
-        )
+    def read(self, name: str) -> pd.DataFrame:
+        """A table of the run."""
+        return pd.read_csv(self.plan.files.results / f"{name}.csv")
 
     def table(self, name: str) -> pd.DataFrame:
-        return pd.read_csv(self.folder / f"{name}.csv")
+        """The rows of a long table that are about the paper's mechanism and metric."""
+        return at(self.read(name), **self.plan.paper_view.keys)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.plan.labels
+
+    @property
+    def datasets(self) -> dict[str, str]:
+        """Dataset -> label."""
+        return {name: self.plan.datasets[name].label for name in self.plan.names}
 
 
 def words(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -74,35 +69,34 @@ def percent(rates: Iterable[float]) -> list[str]:
 
 def table1(run: Run) -> str:
     """Table 1, ours and the paper's in brackets; bold where they are apart."""
-    return tables.to_markdown(tables.side_by_side(run.table("agreement"), run.labels))
+    return tables.to_markdown(tables.side_by_side(run.read("table1"), run.read("agreement"), run.plan.table1_methods))
 
 
 def sentence(run: Run) -> str:
     """The agreement in one line."""
-    return summarise.agreement_sentence(run.table("agreement")) + "."
+    return summarise.agreement_sentence(run.read("agreement")) + "."
 
 
 def by_method(run: Run) -> str:
     """How each column of Table 1 agrees."""
-    cells = run.table("agreement")
+    cells = run.read("agreement")
     rows = []
-    for method in ORDER:
-        of = cells[cells["method"] == method]
-        rows.append(
-            [run.labels[method], f"{(of['verdict'] == 'within').sum()} of {len(of)}", f"{of['difference'].mean():+.2f}",
-             f"{of['difference'].abs().median():.2f}", f"{of['z'].abs().max():.1f}"]
-        )  # fmt: skip
+    for entry in run.plan.table1_methods:
+        of = at(cells, method=entry.name)
+        within = f"{(of['verdict'] == 'within').sum()} of {len(of)}"
+        middle = f"{of['difference'].abs().median():.2f}"
+        rows.append([entry.label, within, f"{of['difference'].mean():+.2f}", middle, f"{of['z'].abs().max():.1f}"])
     return words(["", "within the intervals", "mean difference", "median absolute difference", "largest z"], rows)
 
 
 def outside(run: Run) -> str:
     """The cells that are not within the intervals."""
-    cells = run.table("agreement")
+    cells = run.read("agreement")
+    texts = "{ours:.2f} ± {ours_interval:.2f}", "{paper:.2f} ± {paper_interval:.2f}", "{difference:+.2f}", "{z:+.1f}"
     rows = [
-        [row["dataset"], run.labels[row["method"]], f"{row['ours']:.2f} ± {row['ours_interval']:.2f}",
-         f"{row['paper']:.2f} ± {row['paper_interval']:.2f}", f"{row['difference']:+.2f}", f"{row['z']:+.1f}"]
+        [row["dataset"], run.labels[row["method"]], *(text.format_map(row) for text in texts)]
         for row in cells[cells["verdict"] != "within"].to_dict("records")
-    ]  # fmt: skip
+    ]
     return words(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
 
 
@@ -120,13 +114,14 @@ def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
 
 def gains(run: Run) -> str:
     """Figure 2 as numbers, with the readings of the text besides the published ones."""
-    return gains_over(run, REFERENCE, [method for method in run.labels if method != REFERENCE])
+    return gains_over(run, run.plan.reference, [name for name in run.labels if name != run.plan.reference])
 
 
-def gains_text(run: Run) -> str:
-    """The same of the circuits over KNN and surrogate splits as the text describes them."""
-    methods = [method for method in run.labels if method.startswith("gef")]
-    return "\n\n".join(gains_over(run, rival, methods) for rival in ("knn_huang", "surrogate_text"))
+def gains_over_readings(run: Run) -> str:
+    """The Generative Forests' gains over the methods that are in the run for comparison only."""
+    methods = [entry.name for entry in run.plan.shown if entry.family == "generative forest"]
+    rivals = [name for name in run.plan.rivals if name != run.plan.reference]
+    return "\n\n".join(gains_over(run, rival, methods) for rival in sorted(rivals))
 
 
 def tally(run: Run) -> str:
@@ -137,42 +132,45 @@ def tally(run: Run) -> str:
 def repetitions(run: Run) -> str:
     """Repetitions of every dataset and method, datasets and methods that are alike together."""
     means = run.table("means").drop_duplicates(["dataset", "method"])
-    counts = means.pivot(index="dataset", columns="method", values="repetitions").loc[list(run.names), list(run.labels)]
+    counts = means.pivot(index="dataset", columns="method", values="repetitions").loc[
+        list(run.datasets), list(run.labels)
+    ]
     alike = counts.T.groupby(counts.T.apply(tuple, axis=1), sort=False).groups.values()
     methods = [[method for method in run.labels if method in set(group)] for group in alike]
     rows = [
-        [", ".join(run.names[dataset] for dataset in group.index), *(str(group[m[0]].iloc[0]) for m in methods)]
+        [", ".join(run.datasets[dataset] for dataset in group.index), *(str(group[m[0]].iloc[0]) for m in methods)]
         for _, group in counts.groupby([m[0] for m in methods], sort=False)
     ]
     return words(["repetitions of 5 folds", *(", ".join(run.labels[name] for name in m) for m in methods)], rows)
 
 
 def seconds(run: Run) -> str:
-    """Core-seconds of a fold, all rates together; methods that share a model share its seconds."""
-    found = json.loads((run.folder / "provenance.json").read_text(encoding="utf-8"))["seconds"]
+    """Core-seconds per fold, all rates together, of every model that tables show."""
+    path = run.plan.files.results / "provenance.json"
+    found = json.loads(path.read_text(encoding="utf-8"))["seconds"]
     counts = run.table("means").drop_duplicates(["dataset", "method"]).set_index(["dataset", "method"])
-    methods = ["surrogate", "mean", "knn", "missforest", "learnspn", "gef", "gef_lspn"]
+    models = [entry.name for entry in run.plan.shown if not entry.of]
     rows = []
     for dataset, times in found.items():
-        folds = [counts.loc[(dataset, method), ["repetitions", "folds"]].prod() for method in methods]
-        spent = [times[method]["fit"] + times[method]["predict"] for method in methods]
-        rows.append([run.names[dataset], *(f"{t / n:.1f}" for t, n in zip(spent, folds, strict=True))])
-    total = sum(times[model]["fit"] + times[model]["predict"] for times in found.values() for model in run.models)
+        folds = [counts.loc[(dataset, name), ["repetitions", "folds"]].prod() for name in models]
+        spent = [times[name]["fit"] + times[name]["predict"] for name in models]
+        rows.append([run.datasets[dataset], *(f"{t / n:.1f}" for t, n in zip(spent, folds, strict=True))])
+    total = sum(times[model]["fit"] + times[model]["predict"] for times in found.values() for model in run.plan.models)
     sentence = f"Fitting and predicting took {total / 3600:.1f} core-hours in all."
-    return words(["seconds a fold", *(run.labels[method] for method in methods)], rows) + f"\n\n{sentence}"
+    return words(["seconds per fold", *(run.labels[name] for name in models)], rows) + f"\n\n{sentence}"
 
 
 def ablation(run: Run) -> str:
     """What other settings do at the rate of Table 1: difference to the published setting, in points."""
     cells = run.table("ablation")
-    names = {name: run.names[name] for name in cells["dataset"].unique()}
-    return tables.to_markdown(difference_table(cells, TABLE_RATE, run.labels, names))
+    names = {name: run.datasets[name] for name in cells["dataset"].unique()}
+    return tables.to_markdown(difference_table(cells, run.plan.config["table_rate"], run.labels, names))
 
 
 def outliers_wine(run: Run) -> str:
     """AUC of the wine study for both readings of a good wine, beside the authors' numbers."""
-    labels = {name: entry.label for name, entry in datasets(read_yaml(DATASETS), DATASETS).items()}
-    found = run.table("outliers_wine").assign(reading=lambda rows: rows["study"].str.removeprefix("wine_"))
+    labels = run.plan.outlier_labels
+    found = run.read("outliers_wine").assign(reading=lambda rows: rows["study"].str.removeprefix("wine_"))
     found = pd.concat([found, pd.read_csv(PAPER_OUTLIERS).assign(reading="authors' notebook")])
     found["model"] = found["model"].map(labels)
     auc = found.set_index(["model", "method", "reading"])["auc"].map("{:.3f}".format).to_dict()
@@ -186,7 +184,7 @@ def outliers_wine(run: Run) -> str:
 
 def outliers_images(run: Run) -> str:
     """AUC of the image study."""
-    found = run.table("outliers_images")
+    found = run.read("outliers_images")
     auc = found.set_index(["outliers", "method"])["auc"].map("{:.4f}".format).to_dict()
     methods = list(found["method"].unique())
     rows = [[kind, *(auc[kind, method] for method in methods)] for kind in found["outliers"].unique()]
@@ -199,7 +197,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "columns": by_method,
     "outside": outside,
     "gains": gains,
-    "gains over the text's methods": gains_text,
+    "gains over the text's methods": gains_over_readings,
     "tally": tally,
     "repetitions": repetitions,
     "seconds": seconds,
@@ -209,9 +207,9 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
 }
 
 
-def fill(text: str, folder: Path) -> str:
+def fill(text: str, plan: Plan) -> str:
     """A document with all its places filled from a run's files."""
-    run = Run.read(folder)
+    run = Run(plan)
 
     def block(match: re.Match[str]) -> str:
         name = match[1]
@@ -223,10 +221,11 @@ def fill(text: str, folder: Path) -> str:
 
 
 def main(arguments: Sequence[str]) -> Any:
-    """Fill documents from the run in the folder that is named first."""
-    folder, *documents = map(Path, arguments)
-    for document in documents:
-        write_text(document, fill(document.read_text(encoding="utf-8"), folder))
+    """Fill documents from the finished run of the configuration that is named first."""
+    config, *documents = arguments
+    plan = Plan.read([config])
+    for document in map(Path, documents):
+        write_text(document, fill(document.read_text(encoding="utf-8"), plan))
 
 
 if __name__ == "__main__":

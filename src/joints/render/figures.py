@@ -1,7 +1,7 @@
 """The figures of the missing-value study: Figure 2, the appendix figures, agreement with the paper, and ranks.
 
-Colours are three of Okabe and Ito's, which colour-blind readers can tell apart and which differ in grey; what is
-highlighted is also thicker and has markers.
+Colours are Okabe and Ito's, which colour-blind readers can tell apart and which differ in grey; what is highlighted is
+also thicker and has markers.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from joints.render.saving import paper_style
-from joints.study.protocol import REFERENCE
+from joints.study.entries import MethodEntry, MetricEntry
 
-GAIN_PANELS = ["surrogate", "friedman", "mean", "missforest", "gef", "gef_lspn"]  # of the paper's Figure 2
-RANK_RATES = [0.1, 0.3, 0.5, 0.7, 0.9]
+RANK_RATES = [0.1, 0.3, 0.5, 0.7, 0.9]  # those that the run has of them; all, where it has none
 TEXT_WIDTH = 5.5  # inches, of the paper
 APPENDIX_WIDTH = 6.1  # the paper scales the appendix figures by 0.9
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.72"
+COLOURS = {"blue": BLUE, "vermilion": VERMILION, "green": "#009E73", "black": "#000000"}
 
 
 def text(label: str) -> str:
@@ -34,67 +34,66 @@ def text(label: str) -> str:
     return re.sub(r"GeF\+", "GeF$^{+}$", label)
 
 
-def colour(method: str) -> str:
-    """Circuits in blue, all other methods in vermilion."""
-    return BLUE if method.startswith(("gef", "learnspn")) else VERMILION
-
-
 @paper_style()
-def dataset_figure(means: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """Accuracy of one dataset against the missing rate: the same plot once a method, each time another one in colour.
+def dataset_figure(means: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry) -> Figure:
+    """A metric on one dataset against the missing rate: the same plot for each method, with that one in colour.
 
     Parameters
     ----------
     means : DataFrame
-        What `joints.study.summarise.means` gives, for one dataset.
-    labels : mapping from method to its label
-        All methods of the run, in the order of the panels.
+        What `joints.study.summarise.means` gives, for one dataset, mechanism and metric.
+    methods : sequence of MethodEntry
+        In the order of the panels.
+    metric : MetricEntry
     """
-    curves = {
-        str(method): (100 * rows["rate"].to_numpy(), rows["mean"].to_numpy(), rows["interval"].to_numpy())
-        for method, rows in means.groupby("method", sort=False)
-    }
-    figure, axes = _panels(len(labels), 5, APPENDIX_WIDTH, 1.35)
+    curves = _curves(means, "mean")
+    figure, axes = _panels(len(methods), 5, APPENDIX_WIDTH, 1.35)
     lowest = min(mean.min() for _, mean, _ in curves.values())
     highest = max(mean.max() for _, mean, _ in curves.values())
-    margin = 0.06 * max(highest - lowest, 1.0)
-    for ax, (method, label) in zip(axes, labels.items(), strict=False):
-        _highlight(ax, curves, method, text(label))
+    margin = 0.06 * max(highest - lowest, metric.scale / 100)
+    for ax, entry in zip(axes, methods, strict=False):
+        _highlight(ax, curves, entry)
         ax.set_ylim(lowest - margin, highest + margin)
-    _label(figure, axes, len(labels), 5, "Missing values (%)", "Accuracy (%)")
+    _label(figure, axes, len(methods), 5, "Missing values (%)", metric.title)
     return figure
 
 
 @paper_style()
-def gain_figure(gains: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """Figure 2: average gain in accuracy over KNN imputation, once a method, each time another one in colour.
+def gain_figure(
+    gains: pd.DataFrame, methods: Sequence[MethodEntry], reference: MethodEntry, metric: MetricEntry
+) -> Figure:
+    """Figure 2: average gain over the reference against the missing rate, once for each method.
 
     Parameters
     ----------
     gains : DataFrame
-        What `joints.study.summarise.gains` gives.
-    labels : mapping from method to its label
+        What `joints.study.summarise.gains` gives, for one mechanism and metric.
+    methods : sequence of MethodEntry
+        Those of the figure; all that the run shows where it has none of the figure.
+    reference : MethodEntry
+    metric : MetricEntry
     """
-    labels = {method: labels[method] for method in GAIN_PANELS if method in labels} or labels
-    curves = {
-        str(method): (100 * rows["rate"].to_numpy(), rows["gain"].to_numpy(), rows["interval"].to_numpy())
-        for method, rows in gains[gains["over"] == REFERENCE].groupby("method", sort=False)
-        if method in labels
-    }
-    columns = min(3, len(labels))
-    figure, axes = _panels(len(labels), columns, TEXT_WIDTH, 1.45)
+    others = [entry for entry in methods if entry.name != reference.name]
+    panels = [entry for entry in others if entry.in_figure2] or others
+    names = [entry.name for entry in panels]
+    curves = _curves(gains[(gains["over"] == reference.name) & gains["method"].isin(names)], "gain")
+    columns = min(3, len(panels))
+    figure, axes = _panels(len(panels), columns, TEXT_WIDTH, 1.45)
     ends = np.array([[(mean - width).min(), (mean + width).max()] for _, mean, width in curves.values()])
-    lowest, highest = ends[:, 0].min(), ends[:, 1].max()
-    for ax, (method, label) in zip(axes, labels.items(), strict=False):
+    margin = 0.5 * metric.scale / 100
+    for ax, entry in zip(axes, panels, strict=False):
         ax.axhline(0, color="black", linewidth=0.5, linestyle=(0, (4, 2)), zorder=1)
-        _highlight(ax, curves, method, text(label))
-        ax.set_ylim(lowest - 0.5, highest + 0.5)
-    _label(figure, axes, len(labels), columns, "Missing values (%)", "Gain over KNN (%)")
+        _highlight(ax, curves, entry)
+        ax.set_ylim(ends[:, 0].min() - margin, ends[:, 1].max() + margin)
+    unit = f" ({metric.unit})" if metric.unit else ""
+    what = "" if metric.paper else f" in {metric.label[0].lower()}{metric.label[1:]}"
+    label = f"Gain{what} over {text(reference.label)}{unit}"
+    _label(figure, axes, len(panels), columns, "Missing values (%)", label)
     return figure
 
 
 @paper_style()
-def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str], rate: float) -> Figure:
     """Our accuracies minus the paper's for every cell of Table 1, with the interval of the difference."""
     methods = [method for method in labels if method in set(agreement["method"])]
     if not methods:
@@ -124,7 +123,8 @@ def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Figu
     axes[0].set_yticks(range(len(datasets)), datasets)
     axes[0].set_ylim(-0.7, len(datasets) - 0.3)
     figure.supxlabel(
-        "Ours minus the paper's accuracy at 30 % missing, in points (circle: within both intervals; diamond: not)",
+        f"Ours minus the paper's accuracy at {100 * rate:g} % missing, in points "
+        "(circle: within both intervals; diamond: not)",
         fontsize=8,
     )
     return figure
@@ -133,7 +133,8 @@ def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Figu
 @paper_style()
 def rank_figure(ranks: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     """Critical-difference diagrams at some rates: by Nemenyi's test, methods that a bar joins do not differ."""
-    rates = [rate for rate in RANK_RATES if rate in set(ranks["rate"])]
+    found = sorted(ranks["rate"].unique())
+    rates = [rate for rate in RANK_RATES if rate in found] or found
     k = ranks["method"].nunique()
     figure = Figure(figsize=(TEXT_WIDTH, (0.62 + 0.075 * k) * len(rates) + 0.1), layout="constrained")
     axes = np.atleast_1d(figure.subplots(len(rates), 1))
@@ -201,15 +202,24 @@ def _panels(n: int, columns: int, width: float, height: float) -> tuple[Figure, 
     return figure, list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
 
 
-def _highlight(ax: Any, curves: Mapping[str, tuple[np.ndarray, ...]], method: str, title: str) -> None:
+def _curves(table: pd.DataFrame, value: str) -> dict[str, tuple[np.ndarray, ...]]:
+    """For each method its rates in percent, its values, and half the width of their intervals."""
+    return {
+        str(method): (100 * rows["rate"].to_numpy(), rows[value].to_numpy(), rows["interval"].to_numpy())
+        for method, rows in table.groupby("method", sort=False)
+    }
+
+
+def _highlight(ax: Any, curves: Mapping[str, tuple[np.ndarray, ...]], entry: MethodEntry) -> None:
     for other, (x, mean, _) in curves.items():
-        if other != method:
+        if other != entry.name:
             ax.plot(x, mean, color=GREY, linewidth=0.6, zorder=2)
-    ax.set_title(title)
-    if method in curves:
-        x, mean, width = curves[method]
-        ax.fill_between(x, mean - width, mean + width, color=colour(method), alpha=0.25, linewidth=0, zorder=3)
-        ax.plot(x, mean, color=colour(method), linewidth=1.3, marker="o", markersize=2, zorder=4)
+    ax.set_title(text(entry.label))
+    if entry.name in curves:
+        x, mean, width = curves[entry.name]
+        colour = COLOURS[entry.colour]
+        ax.fill_between(x, mean - width, mean + width, color=colour, alpha=0.25, linewidth=0, zorder=3)
+        ax.plot(x, mean, color=colour, linewidth=1.3, marker="o", markersize=2, zorder=4)
 
 
 def _label(figure: Figure, axes: Sequence[Any], n: int, columns: int, x: str, y: str) -> None:

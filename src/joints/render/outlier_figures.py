@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from joints.render.figures import TEXT_WIDTH, text
 from joints.render.saving import paper_style
 from joints.study.outliers.measures import summarise
-from joints.study.outliers.studies import LABELS
+from joints.study.outliers.signals import LABELS
 
 WINE_PANELS = ["gefp_lspn", "kde", "entropy", "max_probability"]
 IMAGE_PANELS = ["gefp", "kde", "entropy"]

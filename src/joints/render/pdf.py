@@ -13,6 +13,7 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.render.tables import latex_label
 from joints.runtime.files import replacing
+from joints.study.entries import MetricEntry
 
 INSTALL = (
     "install a TeX system, on Debian and Ubuntu: apt install texlive-latex-recommended texlive-latex-extra "
@@ -36,18 +37,28 @@ _HEAD = r"""\documentclass[10pt]{article}
 """
 
 
-def document(run: str, results: Path, figures: Path, datasets: pd.DataFrame) -> str:
+def document(
+    run: str,
+    results: Path,
+    figures: Path,
+    datasets: pd.DataFrame,
+    gain_figure: str,
+    reference: str,
+    metric: MetricEntry,
+    rate: float,
+) -> str:
     """The LaTeX source; it reads the files of the run where they are."""
+    what, against = latex_label(metric.label), latex_label(reference)
     parts = [
         _HEAD % latex_label(run),
         _table(
             results / "tables" / "table1.tex",
-            r"Accuracy at 30\% of missing values at test time with 95\% confidence intervals. The best model "
-            "is underlined, whereas all models within its confidence interval appear in bold.",
+            rf"{what} at {100 * rate:g}\% of missing values at test time with 95\% confidence intervals. The best "
+            "model is underlined, whereas all models within its confidence interval appear in bold.",
         ),
         _figure(
-            figures / "againstKNN.pgf",
-            "Average accuracy gain relative to KNN imputation against the proportion of missing values; average and "
+            figures / f"{gain_figure}.pgf",
+            f"Average gain relative to {against} against the proportion of missing values; average and "
             rf"95\% confidence interval over the datasets ({len(datasets)}).",
         ),
         _figure(figures / "agreement.pgf", "Our accuracies minus those of the paper's Table 1."),
@@ -59,7 +70,7 @@ def document(run: str, results: Path, figures: Path, datasets: pd.DataFrame) -> 
         _figure(figures / "ranks.pgf", "Average ranks; methods that a bar joins do not differ by Nemenyi's test."),
         _table(
             results / "tables" / "tally.tex",
-            "Wins/ties/losses against KNN imputation by corrected resampled $t$-tests with Holm's correction.",
+            f"Wins/ties/losses against {against} by corrected resampled $t$-tests with Holm's correction.",
         ),
         _table(results / "datasets.tex", "The datasets."),
     ]
@@ -68,26 +79,37 @@ def document(run: str, results: Path, figures: Path, datasets: pd.DataFrame) -> 
             rf"\clearpage\section*{{{latex_label(row['title'])}}}",
             _table(
                 results / "tables" / f"{row['dataset']}.tex",
-                r"Accuracy per percent of missing values at test time with 95\% confidence intervals.",
+                rf"{what} per percent of missing values at test time with 95\% confidence intervals.",
                 fit=False,  # two halves, one below the other
             ),
             _figure(
                 figures / f"{row['dataset']}.pgf",
-                "Accuracy against proportion of missing values, once for each method, with its "
+                f"{what} against proportion of missing values, once for each method, with its "
                 r"95\% confidence interval.",
             ),
         ]
     return "\n".join([*parts, r"\end{document}", ""])
 
 
-def build(run: str, results: str | Path, figures: str | Path, datasets: Sequence[str], output: str | Path) -> None:
+def build(
+    run: str,
+    results: str | Path,
+    figures: str | Path,
+    datasets: Sequence[str],
+    gain_figure: str,
+    reference: str,
+    metric: MetricEntry,
+    rate: float,
+    output: str | Path,
+) -> None:
     """Compile the document; raises a JointsError that says what to install where there is no LaTeX."""
     program = shutil.which("pdflatex")
     if program is None:
         raise JointsError(f"there is no pdflatex, which the PDF of all tables and figures needs: {INSTALL}")
     details = pd.read_csv(Path(results) / "datasets.csv")
     details = details[details["dataset"].isin(list(datasets))].sort_values("title", key=lambda names: names.str.lower())
-    source = document(run, Path(results).resolve(), Path(figures).resolve(), details)
+    folders = Path(results).resolve(), Path(figures).resolve()
+    source = document(run, *folders, details, gain_figure, reference, metric, rate)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "study.tex").write_text(source, encoding="utf-8")
         command = [program, "-interaction=nonstopmode", "-halt-on-error", "study.tex"]

@@ -61,10 +61,10 @@ def processor() -> str:
 def record(
     settings: Mapping[str, Any], records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame
 ) -> dict[str, Any]:
-    """The same for programs: the run's settings, what computed it, its data, and core-seconds of every method."""
+    """The same for programs: the run's configuration, what computed it, its data, and core-seconds of every model."""
     seconds = {
         str(dataset): {
-            row["method"]: {"fit": round(row["fit_seconds"], 1), "predict": round(row["predict_seconds"], 1)}
+            row["model"]: {"fit": round(row["fit_seconds"], 1), "predict": round(row["predict_seconds"], 1)}
             for row in rows.to_dict("records")
         }
         for dataset, rows in totals.groupby("dataset", sort=False)
@@ -78,10 +78,10 @@ def record(
 
 
 def total_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
-    """Core-seconds of fitting (once a fold) and of predicting (all rates) of every method on every dataset."""
-    folds = seconds.groupby(["dataset", "method", "repetition", "fold"], sort=False)
+    """Core-seconds of fitting (once per fold) and of predicting (all rates) of every model on every dataset."""
+    folds = seconds.groupby(["dataset", "model", "mechanism", "repetition", "fold"], sort=False)
     per_fold = folds.agg(fit=("fit_seconds", "first"), predict=("predict_seconds", "sum")).reset_index()
-    totals = per_fold.groupby(["dataset", "method"], sort=False)[["fit", "predict"]].sum().reset_index()
+    totals = per_fold.groupby(["dataset", "model"], sort=False)[["fit", "predict"]].sum().reset_index()
     return totals.rename(columns={"fit": "fit_seconds", "predict": "predict_seconds"})
 
 
@@ -95,11 +95,11 @@ def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels:
     software = Table(
         ["Software", "version"], [[Cell(name), Cell(value)] for name, value in versions().items()], words=[1]
     )
-    methods = [method for method in labels if method in set(totals["method"])]
-    both = totals.set_index(["dataset", "method"]).sum(axis=1)
+    models = [name for name in labels if name in set(totals["model"])]
+    both = totals.set_index(["dataset", "model"]).sum(axis=1)
     times = Table(
-        ["Seconds", *(labels[method] for method in methods)],
-        [[Cell(name), *(Cell(f"{both[(name, m)]:.1f}") for m in methods)] for name in totals["dataset"].unique()],
+        ["Seconds", *(labels[name] for name in models)],
+        [[Cell(name), *(Cell(f"{both[(name, m)]:.1f}") for m in models)] for name in totals["dataset"].unique()],
         [1],
     )
     note = (

@@ -3,69 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
 from joints.render import tables
-from joints.render.tables import Cell, Table
-from joints.runtime.files import write_text
-from joints.study.summarise import agreement_sentence, repetitions_sentence
+from joints.render.tables import Table
+from joints.study.entries import MethodEntry, View
+from joints.study.summarise import agreement_sentence, at, repetitions_sentence
 
 
-def dataset_details(datasets: pd.DataFrame) -> Table:
-    """The "dataset details" of the paper's appendix, with what is missing and where the data came from."""
-    header = ["Dataset", "Name", "n", "m₀", "m₁", "|Y|", "%Maj", "missing cells", "source"]
-    names = ["label", "title", "n", "categorical", "continuous", "classes", "majority", "missing", "source"]
-    rows = [[Cell(str(row[name])) for name in names] for row in datasets.to_dict("records")]
-    return Table(header, rows, words=[1, 8])
+def labels_of(methods: Sequence[MethodEntry]) -> dict[str, str]:
+    """Method -> label."""
+    return {entry.name: entry.label for entry in methods}
 
 
-def study_tables(
-    frames: Mapping[str, pd.DataFrame], labels: Mapping[str, str], columns: Mapping[str, Sequence[str]]
+def view_tables(
+    frames: Mapping[str, pd.DataFrame], methods: Sequence[MethodEntry], reference: str, view: View, rate: float
 ) -> dict[str, tuple[Table, str, str]]:
-    """Every table about the whole study: name -> table, title, note."""
-    agreement = frames["agreement"]
+    """The tables of a view about all datasets together: name -> table, title, note.
+
+    Parameters
+    ----------
+    frames : mapping
+        `table1` of the view, and the long tables `means`, `ranks` and `tally`.
+    methods : sequence of MethodEntry
+        Those that the run shows.
+    reference : str
+        The label of the method that the others are compared with.
+    view : View
+    rate : float
+        The missing rate of Table 1.
+    """
+    metric, labels = view.metric, labels_of(methods)
+    of_table1 = [entry for entry in methods if entry.in_table1]
     return {
         "table1": (
-            tables.result_table(frames["table1"], labels, columns),
-            "Accuracy at 30 % of missing values",
+            tables.result_table(frames["table1"], of_table1, metric),
+            f"{metric.title} at {100 * rate:g} % of missing values",
             "Mean and 95 % interval; the best method is underlined, all within its interval are bold.  "
-            + repetitions_sentence(frames["means"], {m: labels[m] for m in tables.ORDER if m in labels}),
-        ),
-        "agreement": (
-            tables.agreement_table(agreement, labels),
-            "Agreement with the paper's Table 1",
-            f"Ours / the paper's (z); bold where |z| > 1.  {agreement_sentence(agreement)}.",
+            + repetitions_sentence(at(frames["means"], **view.keys), labels_of(of_table1)),
         ),
         "ranks": (
-            tables.rank_table(frames["ranks"], labels),
-            "Average ranks over the datasets",
+            tables.rank_table(at(frames["ranks"], **view.keys), labels),
+            f"Average ranks over the datasets by {metric.label[0].lower()}{metric.label[1:]}",
             "1 is the best; p is that of Friedman's test, CD is Nemenyi's critical difference at the 5 % level.",
         ),
         "tally": (
-            tables.tally_table(frames["tally"], labels),
-            "Wins, ties and losses against KNN imputation",
+            tables.tally_table(at(frames["tally"], **view.keys), labels),
+            f"Wins, ties and losses against {reference} by {metric.label[0].lower()}{metric.label[1:]}",
             "Corrected resampled t-tests (Nadeau and Bengio) at the 5 % level, Holm's correction over the datasets.",
         ),
-        "datasets": (dataset_details(frames["datasets"]), "The datasets", ""),
     }
 
 
-def write_study(
-    frames: Mapping[str, pd.DataFrame],
-    labels: Mapping[str, str],
-    columns: Mapping[str, Sequence[str]],
-    html: Sequence[str],
-    tex: Sequence[str],
-) -> None:
-    """Write the tables of the study; a file's stem says which one it holds."""
-    found = study_tables(frames, labels, columns)
-    for path in html:
-        table, title, note = found[Path(path).stem]
-        write_text(path, tables.to_html([table], title, note))
-    for path in tex:
-        write_text(path, tables.to_latex([found[Path(path).stem][0]]))
+def agreement_page(agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> tuple[Table, str, str]:
+    """Every cell of the paper's Table 1 beside ours: table, title, note."""
+    return (
+        tables.agreement_table(agreement, methods),
+        "Agreement with the paper's Table 1",
+        f"Ours / the paper's (z); bold where |z| > 1.  {agreement_sentence(agreement)}.",
+    )
 
 
 def outlier_lines(outliers: pd.DataFrame) -> list[str]:
@@ -79,24 +76,30 @@ def outlier_lines(outliers: pd.DataFrame) -> list[str]:
 
 def summary(
     run: str,
-    datasets: pd.DataFrame,
+    table1: pd.DataFrame,
     agreement: pd.DataFrame,
-    labels: Mapping[str, str],
+    methods: Sequence[MethodEntry],
+    view: View,
+    rate: float,
+    gain_figure: str,
     outliers: Sequence[pd.DataFrame] = (),
 ) -> str:
-    """What a run has made, for the terminal: Table 1 beside the paper's numbers, and where everything is."""
+    """What a run has made, for the terminal: Table 1, with the paper's numbers, and where everything is.
+
+    The paper's numbers are accuracies, so they stand beside those only.
+    """
+    theirs = agreement if view.metric.paper and view.mechanism.paper else agreement.iloc[:0]
+    brackets = ", the paper's in brackets" if len(theirs) else ""
     lines = [
-        f"{len(datasets)} datasets, {len(labels)} methods.  Accuracy at 30 % missing, the paper's in brackets:",
+        f"{len(table1)} datasets, {len(methods)} methods.  {view.metric.title} at {100 * rate:g} % missing{brackets}:",
         "",
-    ]
-    if len(agreement):
-        lines += [tables.to_text(tables.side_by_side(agreement, labels)), ""]
-    lines += [
+        tables.to_text(tables.side_by_side(table1, theirs, [entry for entry in methods if entry.in_table1])),
+        "",
         f"Agreement: {agreement_sentence(agreement)}" + (" (* are outside)." if len(agreement) else "."),
         *(line for table in outliers for line in outlier_lines(table)),
         "",
         f"Tables   results/{run}/tables/  (table1.html, ...), as CSV in results/{run}/",
-        f"Figures  figures/{run}/  (againstKNN.pdf, ...)",
+        f"Figures  figures/{run}/  ({gain_figure}.pdf, ...)",
         f"Report   results/{run}/report.html",
     ]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
-"""The tables of the missing-value study as LaTeX (booktabs) and as HTML.
+"""The tables of the studies, and how they become LaTeX (booktabs), HTML, Markdown, and text for the terminal.
 
-The paper's rule: of each row the best mean is underlined, and every mean that is no lower than the best one minus its
-own interval is bold.
+The paper's rule: of each row the best mean is underlined, and every mean that is no worse than the best one made worse
+by its own interval is bold.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import pandas as pd
 
-from joints.data.details import latex
-from joints.study.summarise import TABLE_METHODS
+from joints.study.entries import MethodEntry, MetricEntry
 
-ORDER = ["surrogate", "friedman", "mean", "knn", "missforest", "gef", "gef_lspn"]  # of the paper's printed Table 1
-assert set(ORDER) == set(TABLE_METHODS)
+_LATEX_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    character: f"\\{character}" for character in "&%$#_{}"
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,15 @@ class Cell:
     interval: float = 0.0
     bold: bool = False
     underlined: bool = False
+    decimals: int = 2
+
+    @property
+    def number(self) -> str:
+        return f"{self.mean:.{self.decimals}f}"
+
+    @property
+    def width(self) -> str:
+        return f"{self.interval:.{self.decimals}f}"
 
 
 @dataclass(frozen=True)
@@ -42,67 +51,87 @@ class Table:
     words: Sequence[int] = field(default_factory=tuple)
 
 
-def emphasised(means: Sequence[float], intervals: Sequence[float]) -> list[Cell]:
+def emphasised(means: Sequence[float], intervals: Sequence[float], metric: MetricEntry) -> list[Cell]:
     """The cells of a row's means, by the paper's rule."""
     known = [(mean, interval) for mean, interval in zip(means, intervals, strict=True) if not pd.isna(mean)]
     if not known:
         return [Cell() for _ in means]
-    best, its_interval = max(known, key=lambda pair: pair[0])
-    lower = round(best - its_interval, 2)
+    best, its_interval = max(known, key=lambda pair: metric.sign * pair[0])
+    bound = round(metric.sign * best - its_interval, metric.decimals)
     return [
-        Cell() if pd.isna(mean) else Cell("", mean, interval, bold=mean >= lower, underlined=mean == best)
+        Cell()
+        if pd.isna(mean)
+        else Cell("", mean, interval, metric.sign * mean >= bound, mean == best, metric.decimals)
         for mean, interval in zip(means, intervals, strict=True)
     ]
 
 
-def result_table(table1: pd.DataFrame, labels: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> Table:
-    """Table 1 of the paper."""
-    methods = [m for m in ORDER if m in labels and m in columns and columns[m][0] in table1]
+def result_table(table1: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry) -> Table:
+    """Table 1: the paper's methods, and after them one's own."""
     rows = []
     for row in table1.to_dict("records"):
-        means, intervals = zip(*((row[columns[m][0]], row[columns[m][1]]) for m in methods), strict=True)
-        rows.append([Cell(str(row["Dataset"])), Cell(str(row["n"])), *emphasised(means, intervals)])
-    first_circuit = 2 + sum(not m.startswith("gef") for m in methods)
-    return Table(["Dataset", "n", *(labels[m] for m in methods)], rows, [2, first_circuit])
+        means, intervals = zip(*([row[name] for name in entry.columns] for entry in methods), strict=True)
+        rows.append([Cell(str(row["Dataset"])), Cell(str(row["n"])), *emphasised(means, intervals, metric)])
+    return Table(["Dataset", "n", *(entry.label for entry in methods)], rows, [2, *(2 + i for i in breaks(methods))])
 
 
-def dataset_tables(means: pd.DataFrame, labels: Mapping[str, str]) -> list[Table]:
-    """The appendix table of one dataset, in two halves: the accuracy of every method at every rate."""
-    methods = [m for m in labels if m in set(means["method"])]
-    rounded = means.round({"mean": 2, "interval": 2}).set_index(["rate", "method"])
+def breaks(methods: Sequence[MethodEntry]) -> list[int]:
+    """Where a rule stands between methods: before the Generative Forests, and before one's own methods."""
+    groups = [(entry.family == "generative forest", not entry.paper) for entry in methods]
+    return [i for i in range(1, len(groups)) if groups[i] != groups[i - 1]]
+
+
+def dataset_tables(means: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry) -> list[Table]:
+    """The appendix table of one dataset, in two halves: every method at every rate."""
+    found = [entry for entry in methods if entry.name in set(means["method"])]
+    cells = means.round({"mean": metric.decimals, "interval": metric.decimals}).set_index(["rate", "method"])
     halves: list[list[list[Cell]]] = [[], []]
-    cut = -(-len(methods) // 2)
+    cut = -(-len(found) // 2)
     for rate in sorted(means["rate"].unique()):
-        rows = rounded.loc[[(rate, m) for m in methods]]
-        cells = emphasised(rows["mean"].tolist(), rows["interval"].tolist())
+        rows = cells.loc[[(rate, entry.name) for entry in found]]
+        row = emphasised(rows["mean"].tolist(), rows["interval"].tolist(), metric)
         first = Cell(f"{100 * rate:g}")
-        halves[0].append([first, *cells[:cut]])
-        halves[1].append([first, *cells[cut:]])
-    names = [labels[m] for m in methods]
+        halves[0].append([first, *row[:cut]])
+        halves[1].append([first, *row[cut:]])
+    names = [entry.label for entry in found]
     parts = zip((names[:cut], names[cut:]), halves, strict=True)
     return [Table(["(%)", *header], rows, [1]) for header, rows in parts if header]
 
 
-def agreement_table(
-    agreement: pd.DataFrame, labels: Mapping[str, str], text: str = "{ours:.2f} / {paper:.2f} ({z:+.1f})"
-) -> Table:
+def agreement_table(agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> Table:
     """Ours and the paper's accuracies side by side, with z; cells outside of the intervals are bold."""
-    methods = [m for m in ORDER if m in set(agreement["method"])]
+    found = [entry for entry in methods if entry.name in set(agreement["method"])]
     cells = {
-        (row["dataset"], row["method"]): Cell(text.format_map(row), bold=row["verdict"] != "within")
+        (row["dataset"], row["method"]): Cell(
+            "{ours:.2f} / {paper:.2f} ({z:+.1f})".format_map(row), bold=row["verdict"] != "within"
+        )
         for row in agreement.to_dict("records")
     }
-    rows = [[Cell(d), *(cells.get((d, m), Cell()) for m in methods)] for d in agreement["dataset"].unique()]
-    return Table(["Dataset", *(labels[m] for m in methods)], rows, [1])
+    rows = [[Cell(d), *(cells.get((d, entry.name), Cell()) for entry in found)] for d in agreement["dataset"].unique()]
+    return Table(["Dataset", *(entry.label for entry in found)], rows, [1])
 
 
-def side_by_side(agreement: pd.DataFrame, labels: Mapping[str, str]) -> Table:
-    """Table 1, ours and the paper's in brackets; cells outside of the intervals are bold."""
-    return agreement_table(agreement, labels, "{ours:.1f} ({paper:.1f})")
+def side_by_side(table1: pd.DataFrame, agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> Table:
+    """Table 1, with the paper's number in brackets where it has one; cells outside of the intervals are bold."""
+    theirs = {(row["dataset"], row["method"]): row for row in agreement.to_dict("records")}
+
+    def cell(dataset: str, ours: float, method: str) -> Cell:
+        if pd.isna(ours):
+            return Cell()
+        paper = theirs.get((dataset, method))
+        if paper is None:
+            return Cell(f"{ours:.1f}")
+        return Cell(f"{ours:.1f} ({paper['paper']:.1f})", bold=paper["verdict"] != "within")
+
+    rows = [
+        [Cell(str(row["Dataset"])), *(cell(row["Dataset"], row[entry.columns[0]], entry.name) for entry in methods)]
+        for row in table1.to_dict("records")
+    ]
+    return Table(["Dataset", *(entry.label for entry in methods)], rows, [1])
 
 
 def tally_table(tally: pd.DataFrame, labels: Mapping[str, str]) -> Table:
-    """Wins, ties and losses against KNN at every rate."""
+    """Wins, ties and losses against the reference at every rate."""
     methods = [m for m in labels if m in set(tally["method"])]
     cells = tally.set_index(["rate", "method"])
     rows = [
@@ -153,7 +182,42 @@ def outlier_tables(outliers: pd.DataFrame, labels: Mapping[str, str], names: Map
     return found
 
 
+def dataset_details(datasets: pd.DataFrame) -> Table:
+    """The "dataset details" of the paper's appendix, with what is missing and where the data came from."""
+    header = ["Dataset", "Name", "n", "m₀", "m₁", "|Y|", "%Maj", "missing cells", "source"]
+    names = ["label", "title", "n", "categorical", "continuous", "classes", "majority", "missing", "source"]
+    rows = [[Cell(str(row[name])) for name in names] for row in datasets.to_dict("records")]
+    return Table(header, rows, words=[1, 8])
+
+
 # ---------------------------------------------------------------------------------------------------------- LaTeX
+
+
+def details_to_latex(datasets: pd.DataFrame) -> str:
+    """The columns of the dataset details that the paper prints."""
+    counts = ["n", "categorical", "continuous", "classes"]
+    lines = [
+        r"\begin{tabular}{lrrrrr}",
+        r"\toprule",
+        r"Dataset & $n$ & $m_0$ & $m_1$ & $|\mathcal{Y}|$ & \%Maj \\",
+        r"\midrule",
+        *(
+            " & ".join([latex(row["title"]), *(str(row[name]) for name in counts), f"{row['majority']:.2f}"]) + r" \\"
+            for row in datasets.to_dict("records")
+        ),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def latex(text: str) -> str:
+    r"""Text with LaTeX's special characters escaped.
+
+    >>> print(latex("a_b & c"))
+    a\_b \& c
+    """
+    return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
 
 
 def to_latex(tables: Sequence[Table]) -> str:
@@ -185,10 +249,10 @@ def latex_label(label: str) -> str:
 
 
 def _latex_cell(cell: Cell) -> str:
-    shown = latex_label(cell.text).replace("<", "$<$") if cell.mean is None else f"{cell.mean:.2f}"
+    shown = latex_label(cell.text).replace("<", "$<$") if cell.mean is None else cell.number
     shown = rf"\textbf{{{shown}}}" if cell.bold else shown
     shown = rf"\underline{{{shown}}}" if cell.underlined else shown
-    return shown if cell.mean is None else rf"{shown} $\scriptstyle\pm$ {cell.interval:.2f}"
+    return shown if cell.mean is None else rf"{shown} $\scriptstyle\pm$ {cell.width}"
 
 
 # ----------------------------------------------------------------------------------------------------------- HTML
@@ -244,10 +308,10 @@ def _html_label(label: str) -> str:
 
 
 def _html_cell(cell: Cell) -> str:
-    shown = _html_label(cell.text) if cell.mean is None else f"{cell.mean:.2f}"
+    shown = _html_label(cell.text) if cell.mean is None else cell.number
     shown = f"<b>{shown}</b>" if cell.bold else shown
     shown = f"<u>{shown}</u>" if cell.underlined else shown
-    return shown if cell.mean is None else f'{shown} <span class="interval">± {cell.interval:.2f}</span>'
+    return shown if cell.mean is None else f'{shown} <span class="interval">± {cell.width}</span>'
 
 
 # ------------------------------------------------------------------------------------------- Markdown, and terminal
@@ -267,8 +331,8 @@ def to_markdown(table: Table) -> str:
 
     left = {0, *table.words}
     kinds = "".join("|---" if i in left else "|---:" for i in range(len(table.header))) + "|"
-    return "\n".join([line([plain_label(name) for name in table.header]), kinds]
-                     + [line([_markdown_cell(cell) for cell in row]) for row in table.rows])  # fmt: skip
+    rows = [line([_markdown_cell(cell) for cell in row]) for row in table.rows]
+    return "\n".join([line([plain_label(name) for name in table.header]), kinds, *rows])
 
 
 def to_text(table: Table) -> str:
@@ -288,7 +352,7 @@ def plain_label(label: str) -> str:
 
 
 def _plain(cell: Cell) -> str:
-    return cell.text if cell.mean is None else f"{cell.mean:.2f} ± {cell.interval:.2f}"
+    return cell.text if cell.mean is None else f"{cell.number} ± {cell.width}"
 
 
 def _markdown_cell(cell: Cell) -> str:

@@ -1,14 +1,16 @@
 """Configurations and catalogues: YAML files that a schema describes completely.
 
 A key that the schema does not know is an error and never a silent default; every message is one sentence that names the
-file and the key.
+file and the key.  A configuration may extend another one and state only what differs:
+``python -m joints.runtime.config config/quick.yaml`` shows what comes out.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +53,70 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise JointsError(f"{path} must hold a mapping of keys to values")
     return content
+
+
+def read_layers(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
+    """The files that a configuration consists of, the one that all others extend first; each with its content."""
+    layers: list[tuple[str, dict[str, Any]]] = []
+    waiting: str | None = str(path)
+    while waiting is not None:
+        if waiting in [name for name, _ in layers]:
+            raise JointsError(f"{waiting} extends itself, by way of {layers[-1][0]}")
+        content = read_yaml(waiting)
+        layers.append((waiting, content))
+        waiting = content.pop("extends", None)
+    return layers[::-1]
+
+
+def merge(base: Mapping[str, Any], changes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with some of its keys changed.
+
+    Groups of settings, whose keys the schema lists, are changed key by key.  Anything else (a value, a list, or a
+    collection under keys of one's own) is replaced whole, and null takes a key away.
+
+    >>> schema = {"properties": {"protocol": {"properties": {"folds": {}, "rates": {}}}, "own": {}}}
+    >>> merge({"protocol": {"folds": 5, "rates": [0, 0.3]}, "own": {"a": 1}, "x": 1},
+    ...       {"protocol": {"rates": [0.5]}, "own": {"b": 2}, "x": None}, schema)
+    {'protocol': {'folds': 5, 'rates': [0.5]}, 'own': {'b': 2}}
+    """
+    out = dict(base)
+    for key, value in changes.items():
+        inner = schema.get("properties", {}).get(key, {})
+        if value is None and "null" not in inner.get("type", ()):
+            out.pop(key, None)
+        elif "properties" in inner and isinstance(value, Mapping):
+            out[key] = merge(out.get(key, {}), value, inner)
+        else:
+            out[key] = value
+    return out
+
+
+def read_run(
+    files: Sequence[str | Path], schema: Mapping[str, Any], added: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The configuration in one or more files, each with what it extends, and what the command line adds; validated."""
+    layers = [layer for path in files for layer in read_layers(path)]
+    if added:
+        layers.append(("the command line", dict(added)))
+    merged: dict[str, Any] = {}
+    for name, content in layers:
+        _check_keys(content, schema, name)
+        merged = merge(merged, content, schema)
+    validate(merged, schema, files[-1])
+    return merged
+
+
+def _check_keys(content: Mapping[str, Any], schema: Mapping[str, Any], source: str, inside: str = "") -> None:
+    """Raise a JointsError for a key that the schema does not know, in the file that has it."""
+    known = schema.get("properties")
+    if known is None or schema.get("additionalProperties", True) is not False:
+        return
+    for key, value in content.items():
+        if key not in known:
+            where = f" in {inside!r}" if inside else ""
+            raise JointsError(f"{source}: unknown key {key!r}{where}{suggestion(str(key), known)}")
+        if isinstance(value, Mapping):
+            _check_keys(value, known[key], source, f"{inside}.{key}".lstrip("."))
 
 
 def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str | Path) -> None:
@@ -105,3 +171,17 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{where!r} is {value!r} but must be one of {listed}{suggestion(str(value), map(str, options))}"
     about = schema.get("description")
     return f"{where!r} does not fit: {error.message}" + (f" ({about})" if about else "")
+
+
+def _main(path: str, schema: str = "workflow/schemas/config.schema.yaml") -> int:
+    try:
+        run = read_run([path], read_yaml(schema))
+    except JointsError as error:
+        print(f"Error: {error}.", file=sys.stderr)
+        return 1
+    print(yaml.safe_dump(run, sort_keys=False, allow_unicode=True, width=120), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*sys.argv[1:]))

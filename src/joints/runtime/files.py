@@ -12,7 +12,10 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @contextlib.contextmanager
@@ -41,6 +44,16 @@ def write_text(path: str | Path, text: str) -> None:
 def write_json(path: str | Path, content: Any) -> None:
     """Write a JSON file whole, readable by people."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_csv(path: str | Path, table: pd.DataFrame) -> None:
+    """Write a table as a CSV file whole, numbers with all their digits."""
+    write_text(path, csv_text(table))
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """A table as the text of a CSV file."""
+    return table.to_csv(index=False, lineterminator="\n")
 
 
 def sha256(path: str | Path) -> str:

@@ -1,7 +1,7 @@
 """Fingerprints of code, so that results know which code made them.
 
 Snakemake notices an edit of a script but not of the modules that the script imports.  A rule that has the fingerprint
-of its modules among its parameters is run again when one of them, or one that they import, changes its meaning.
+of its script's imports among its parameters is run again when the meaning of one of them changes.
 """
 
 from __future__ import annotations
@@ -9,21 +9,36 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib.util
 from pathlib import Path
 
+from joints.runtime.files import sha256
+
+PACKAGE = __name__.split(".")[0]
 SOURCE = Path(__file__).resolve().parents[2]  # the folder that holds the package
+# Logs, locks, progress and the way files are written do not decide about what is in a result.
+WITHOUT = f"{PACKAGE}.runtime"
+
+
+def script_digest(script: str | Path, *modules: str) -> str:
+    """Digest of everything that a script imports, and of modules that it finds by names in a catalogue.
+
+    The script itself is left to Snakemake.
+    """
+    return code_digest(*modules, *_imports_of(Path(script), []))
 
 
 def code_digest(*modules: str) -> str:
-    """Digest of the named modules and of all modules of this package that they import, directly or not.
+    """Digest of the named modules and of all modules of this package, or of the user, that they import.
 
-    Comments, docstrings and layout do not count.  The ``__init__`` of a package counts only where code imports names
-    from that package: else the collection of public names at the top would tie everything to everything.
+    Comments, docstrings and layout do not count; files beside a module that its text names, such as a style, do.  The
+    ``__init__`` of a package counts only where code imports names from that package: else the collection of public
+    names at the top would tie everything to everything.
 
-    >>> code_digest("joints.errors") == code_digest("joints.errors")
+    >>> code_digest("joints.interface") == code_digest("joints.interface")
     True
-    >>> sorted(import_closure("joints.runtime.log"))
-    ['joints.errors', 'joints.lazy', 'joints.runtime.log']
+    >>> sorted(import_closure("joints.study.mechanisms.mcar"))
+    ['joints.interface', 'joints.study.mechanisms.mcar']
     """
     digest = hashlib.sha256()
     for name in sorted(import_closure(*modules)):
@@ -32,36 +47,41 @@ def code_digest(*modules: str) -> str:
 
 
 def import_closure(*modules: str) -> set[str]:
-    """Names of the given modules and of all modules of the package reached by their imports."""
+    """Names of the given modules and of all that they import, directly or not; those `WITHOUT` effect are left out."""
     found: set[str] = set()
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        if name not in found:
+        if name not in found and not f"{name}.".startswith(f"{WITHOUT}."):
             found.add(name)
-            waiting.extend(_imports(name))
+            path = _file(name)
+            parts = name.split(".")
+            waiting.extend(_imports_of(path, parts if path.name == "__init__.py" else parts[:-1]))
     return found
 
 
 def _file(name: str) -> Path:
-    base = SOURCE.joinpath(*name.split("."))
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    raise ModuleNotFoundError(f"no module {name!r} under {SOURCE}")
+    """The file of a module: of this package, of the folder one works in, or of any other that is installed."""
+    path = _own_file(name)
+    if path is None:
+        try:
+            spec = importlib.util.find_spec(name)
+        except ModuleNotFoundError:
+            spec = None
+        if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+            raise ModuleNotFoundError(f"there is no module {name!r}")
+        path = Path(spec.origin)
+    return path
 
 
-def _exists(name: str) -> bool:
-    try:
-        _file(name)
-    except ModuleNotFoundError:
-        return False
-    return True
+def _own_file(name: str) -> Path | None:
+    folder = SOURCE if name.split(".")[0] == PACKAGE else Path.cwd()
+    base = folder.joinpath(*name.split("."))
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
 
 
-def _imports(name: str) -> set[str]:
-    path = _file(name)
-    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+def _imports_of(path: Path, package: list[str]) -> set[str]:
+    """The modules of this package, and of the user, that a file in a package imports."""
     found: set[str] = set()
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
@@ -70,15 +90,11 @@ def _imports(name: str) -> set[str]:
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *(node.module.split(".") if node.module else [])])
             children = {f"{module}.{alias.name}" for alias in node.names}
-            submodules = {child for child in children if _ours(child)}
+            submodules = {child for child in children if _own_file(child)}
             found |= submodules
             if submodules != children:
                 found.add(module)
-    return {module for module in found if _ours(module)}
-
-
-def _ours(name: str) -> bool:
-    return name.split(".")[0] == __name__.split(".")[0] and _exists(name)
+    return {module for module in found if _own_file(module)}
 
 
 @functools.cache
@@ -98,4 +114,6 @@ def _meaning(path: Path) -> str:
                 and isinstance(first.value.value, str)
             ):
                 node.body[0] = ast.Pass()
-    return ast.unparse(tree)
+    named = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    beside = sorted(other for other in path.parent.iterdir() if other.is_file() and other.name in named)
+    return "\n".join([ast.unparse(tree), *(sha256(other) for other in beside)])

@@ -8,7 +8,7 @@ from time import perf_counter
 logger = logging.getLogger(__name__)
 
 
-class Progress:
+class FoldProgress:
     """What is done, and how long the rest may take."""
 
     def __init__(self, what: str, total: int) -> None:

@@ -1,15 +1,14 @@
-"""One dataset and one method: scores of every repetition, fold and missing rate (appendix C of the paper).
+"""One dataset and one model: scores of every answer, repetition, fold and missing rate (appendix C of the paper).
 
-Scores are the same bytes on every run of the same configuration.  Seconds are not, so they are a table of their own
-with the same keys; they are those of the processor, of all threads together.
+Scores are the same bytes on every run of the same configuration.  Seconds are not, so they are a table of their own;
+they are those of the processor, of all threads together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import process_time
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,16 +16,13 @@ from threadpoolctl import threadpool_limits
 
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
-from joints.interface import Method, TrainingFold
-from joints.runtime.progress import Progress
-from joints.study.forests import forest_of
-from joints.study.protocol import Fold, Protocol, folds_of, seed_of
-from joints.study.scores import KEYS, SCORES, SECONDS
+from joints.interface import Mechanism, Method, TrainingFold
+from joints.runtime.progress import FoldProgress
+from joints.study.forests import ForestOf
+from joints.study.protocol import Fold, Protocol, folds_of, mask_order, seed_of, without_cells
+from joints.study.scores import OF_MODEL, SECONDS
 
-# Probabilities that agree to this many decimals are a tie, and the first class wins it: the same sum formed in another
-# order must not decide about a class.
-DECIMALS = 10
-SMALLEST_PROBABILITY = 1e-15  # for the log-loss, where a method rules the true class out
+Metric = Callable[[np.ndarray, np.ndarray], float]
 
 
 def score(
@@ -35,11 +31,12 @@ def score(
     repetitions: Sequence[int],
     model: Method,
     name: str,
-    answers: Mapping[str, str],
-    forests: Sequence[str | Path],
+    forest_of: ForestOf,
+    mechanisms: Mapping[str, Mechanism],
+    metrics: Mapping[str, Metric],
     n_jobs: int = 1,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Fit a model on every training fold and score its answers at every missing rate.
+    """Fit a model on every training fold and score its answers for every mechanism and missing rate.
 
     Parameters
     ----------
@@ -49,75 +46,77 @@ def score(
         Counted from 1.
     model : Method
     name : str
-        The model's name in the catalogue of methods.
-    answers : mapping from method to the name of its answer
-        Methods that share the model.
-    forests : sequence of folders
-        Where `grow` has put the forests of these repetitions.
+        The model's name in the catalogue of methods; its seeds depend on it.
+    forest_of : function from a fold to its forest
+    mechanisms, metrics : mapping
+        By their names in the catalogues.
     n_jobs : int, default=1
 
     Returns
     -------
-    scores, seconds : DataFrame
-        One row a method, repetition, fold and rate.  Methods that share a model share its seconds.
+    scores : DataFrame
+        One row per answer, mechanism, rate, repetition and fold, with a column for each metric.
+    seconds : DataFrame
+        One row per mechanism, rate, repetition and fold.
     """
     scores, seconds = [], []
-    progress = Progress(f"{data.name}, {name}", len(repetitions) * protocol.folds)
+    progress = FoldProgress(f"{data.name}, {name}", len(repetitions) * protocol.folds)
     with threadpool_limits(n_jobs):
         for fold in folds_of(data, protocol, repetitions):
             place = f"dataset {data.name}, method {name}, repetition {fold.repetition}, fold {fold.fold}"
-            training = _training_fold(data, protocol, fold, name, forests, n_jobs)
+            training = _training_fold(data, protocol, fold, name, forest_of, n_jobs)
             start = process_time()
             with _naming(f"{place}, while fitting"):
                 model.fit(training)
             fitted = process_time() - start
             classes = np.unique(fold.y)
-            for rate in protocol.rates:
-                X = fold.with_missing(rate)
-                start = process_time()
-                with _naming(f"{place}, rate {rate:g}"):
-                    found = model.answers(X)
-                    probabilities = {
-                        method: _checked(found, answer, len(X), classes, data.n_classes)
-                        for method, answer in answers.items()
-                    }
-                predicted = process_time() - start
-                for method, proba in probabilities.items():
-                    keys = (data.name, method, fold.repetition, fold.fold, rate)
-                    scores.append((*keys, *score_probabilities(proba, fold.y_test)))
+            for mechanism, rows_at in _masked(data, protocol, fold, mechanisms, place):
+                for rate in protocol.rates:
+                    X = rows_at(rate)
+                    start = process_time()
+                    with _naming(f"{place}, {mechanism}, rate {rate:g}"):
+                        found = {
+                            answer: _checked(proba, len(X), classes, data.n_classes)
+                            for answer, proba in model.answers(X).items()
+                        }
+                    predicted = process_time() - start
+                    keys = (data.name, name, mechanism, rate, fold.repetition, fold.fold)
                     seconds.append((*keys, fitted, predicted))
+                    for answer, proba in found.items():
+                        values = (metric(fold.y_test, proba) for metric in metrics.values())
+                        scores.append((*keys, answer, *values))
             progress.step()
-    return pd.DataFrame(scores, columns=KEYS + SCORES), pd.DataFrame(seconds, columns=KEYS + SECONDS)
-
-
-def score_probabilities(proba: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    """Accuracy, mean log-loss and mean Brier score (the sum over classes of squared errors).
-
-    >>> score_probabilities(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([0, 0]))
-    (0.5, 1.1512925464970227, 0.8900000000000001)
-    """
-    accuracy = float((proba.round(DECIMALS).argmax(axis=1) == y).mean())
-    true = proba[np.arange(len(y)), y]
-    log_loss = float(-np.log(np.maximum(true, SMALLEST_PROBABILITY)).mean())
-    brier = float(((proba**2).sum(axis=1) - 2 * true + 1).mean())
-    return accuracy, log_loss, brier
+    return (
+        pd.DataFrame(scores, columns=[*OF_MODEL, "answer", *metrics]),
+        pd.DataFrame(seconds, columns=[*OF_MODEL, *SECONDS]),
+    )
 
 
 def _training_fold(
-    data: Dataset, protocol: Protocol, fold: Fold, name: str, forests: Sequence[str | Path], n_jobs: int
+    data: Dataset, protocol: Protocol, fold: Fold, name: str, forest_of: ForestOf, n_jobs: int
 ) -> TrainingFold:
-    forest = forest_of(fold, forests).set_params(n_jobs=n_jobs)
+    forest = forest_of(fold).set_params(n_jobs=n_jobs)
     seed = seed_of(protocol.seed, data.name, fold.repetition, fold.fold, name)
     return TrainingFold(fold.X, fold.y, data.n_categories, forest, seed, n_jobs)
 
 
-def _checked(
-    found: Mapping[str, np.ndarray], answer: str, n_rows: int, classes: np.ndarray, n_classes: int
-) -> np.ndarray:
+def _masked(
+    data: Dataset, protocol: Protocol, fold: Fold, mechanisms: Mapping[str, Mechanism], place: str
+) -> Iterator[tuple[str, Callable[[float], np.ndarray]]]:
+    """For each mechanism its name, and the test rows as a function of the missing rate."""
+    for name, mechanism in mechanisms.items():
+        with _naming(f"{place}, mechanism {name}"):
+            order = mask_order(fold, data, protocol, mechanism)
+
+        def rows_at(rate: float, order: np.ndarray = order) -> np.ndarray:
+            return without_cells(fold.X_test, order, rate)
+
+        yield name, rows_at
+
+
+def _checked(proba: np.ndarray, n_rows: int, classes: np.ndarray, n_classes: int) -> np.ndarray:
     """An answer's probabilities with one column for every class of the dataset."""
-    if answer not in found:
-        raise ValueError(f"it has no answer {answer!r}, only {', '.join(map(repr, found))}")
-    proba = np.asarray(found[answer], dtype=np.float64)
+    proba = np.asarray(proba, dtype=np.float64)
     if proba.shape != (n_rows, len(classes)):
         raise ValueError(f"its probabilities have shape {proba.shape} instead of {(n_rows, len(classes))}")
     if not (np.isfinite(proba).all() and (proba >= 0).all() and np.allclose(proba.sum(axis=1), 1, atol=1e-6)):
@@ -127,15 +126,10 @@ def _checked(
     return out
 
 
-class _naming:
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
     """Any failure inside becomes one sentence that names the place; the log keeps the traceback."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception):
-            raise JointsError(f"{self.place}: {type(error).__name__}: {error}") from error
+    try:
+        yield
+    except Exception as error:
+        raise JointsError(f"{place}: {type(error).__name__}: {error}") from error

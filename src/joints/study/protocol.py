@@ -1,4 +1,4 @@
-"""The protocol of the missing-value study: folds, masks, standardisation, and every seed (appendix C of the paper).
+"""The protocol of the missing-value study: folds, standardisation, masks, and every seed (appendix C of the paper).
 
 Every seed of a run comes from here: the SHA-256 digest of
 
@@ -15,22 +15,19 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
-from joints.runtime.config import suggestion
+from joints.interface import Mechanism
 
-TABLE_RATE = 0.3  # the missing rate of the paper's Table 1
-REFERENCE = "knn"  # the method that Figure 2 and the tests compare the others with
 LARGEST_VALUE = 6.0  # standardised values are clipped to ±6, as in the authors' code
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """How one dataset is tested.
+class Protocol(NamedTuple):
+    """How one dataset is tested; a tuple, because Snakemake notices changes of those.
 
     Attributes
     ----------
@@ -62,42 +59,6 @@ class Protocol:
         return cls(**{**chosen, "rates": tuple(chosen["rates"]), "repetitions": repetitions})
 
 
-def check_protocol(
-    settings: Mapping[str, Any],
-    datasets: Sequence[str],
-    methods: Sequence[str],
-    models: Sequence[str],
-    config_file: str,
-) -> None:
-    """Raise a JointsError unless a run's rates and exceptions, already validated by the schema, make sense.
-
-    `models` are the methods that others may answer from: GeF for GeF and GeF+.
-    """
-    rates = settings["rates"]
-    if list(rates) != sorted(set(rates)):
-        raise JointsError(f"{config_file}: 'protocol.rates' must be ascending, each rate once")
-    if TABLE_RATE not in rates:
-        raise JointsError(f"{config_file}: 'protocol.rates' must have {TABLE_RATE}, the rate of the paper's Table 1")
-    if REFERENCE not in methods:
-        raise JointsError(f"{config_file}: 'methods' must have {REFERENCE!r}, which the others are compared with")
-    exceptions = settings.get("exceptions", {})
-    for name in exceptions:
-        if name not in datasets:
-            raise JointsError(
-                f"{config_file}: 'protocol.exceptions' has {name!r}, which is not among the run's datasets"
-                f"{suggestion(name, datasets)}"
-            )
-    fewer = {"protocol.fewer": settings.get("fewer", {})}
-    fewer |= {f"protocol.exceptions.{name}.fewer": entry.get("fewer", {}) for name, entry in exceptions.items()}
-    for key, methods_of_key in fewer.items():
-        for method in methods_of_key:
-            if method not in models:
-                raise JointsError(
-                    f"{config_file}: {key!r} has {method!r}, which is no method of the run "
-                    f"with a model of its own{suggestion(method, models)}"
-                )
-
-
 @dataclass(frozen=True, eq=False)
 class Fold:
     """One training fold and its test fold, standardised.
@@ -110,8 +71,6 @@ class Fold:
         Training rows.
     X_test, y_test : ndarray of shape (n_test, n_features) and (n_test,)
         Test rows with all their values.
-    removal : int64 of shape (n_test * n_features,)
-        The cells of the test rows in the order in which they go missing.
     """
 
     repetition: int
@@ -120,16 +79,25 @@ class Fold:
     y: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
-    removal: np.ndarray
 
-    def with_missing(self, rate: float) -> np.ndarray:
-        """The test rows with exactly floor(rate * cells) cells removed, those of smaller rates among them.
 
-        Cells that the data lacks anyway count like any other: they are missing whether or not the mask has them.
-        """
-        X = self.X_test.copy()
-        X.flat[self.removal[: n_removed(rate, X.size)]] = np.nan
-        return X
+def mask_order(fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism) -> np.ndarray:
+    """The cells of a fold's test rows in the order in which they go missing; all methods see the same."""
+    random = generator(protocol.seed, data.name, fold.repetition, fold.fold, "mask")
+    order = mechanism.order(fold.X_test, data.n_categories, random)
+    if not np.array_equal(np.sort(order), np.arange(fold.X_test.size)):
+        raise ValueError(f"{type(mechanism).__name__} does not give every cell of {fold.X_test.shape} exactly once")
+    return order
+
+
+def without_cells(X: np.ndarray, order: np.ndarray, rate: float) -> np.ndarray:
+    """A table with exactly floor(rate * cells) cells removed, those of smaller rates among them.
+
+    Cells that the data lacks anyway count like any other: they are missing whether or not the mask has them.
+    """
+    out = X.copy()
+    out.flat[order[: n_removed(rate, X.size)]] = np.nan
+    return out
 
 
 def n_removed(rate: float, cells: int) -> int:
@@ -190,7 +158,6 @@ def folds_of(data: Dataset, protocol: Protocol, repetitions: Sequence[int]) -> I
                 y=data.y[~test],
                 X_test=standardise(data.X[test], mean, sd, data.n_categories),
                 y_test=data.y[test],
-                removal=generator(*place, fold, "mask").permutation(int(test.sum()) * data.X.shape[1]),
             )
 
 

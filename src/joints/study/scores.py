@@ -1,28 +1,43 @@
-"""The table of scores that one stage writes and the next one reads: its columns, and its files.
+"""Scores: what one stage of the study writes and the next one reads.
 
-Seconds have files of their own with the same keys, because they are the only numbers that differ from run to run.
+A score has keys (dataset, method, mechanism, rate, repetition, fold) and a value for each metric.  Files hold the
+answers of a fitted model, whether or not a method takes them: a new method that takes another answer of a model which
+was scored before costs nothing.  Seconds have files of their own, because no two runs have the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from joints.runtime.files import write_text
+from joints.errors import JointsError
+from joints.study.entries import MethodEntry
 
-KEYS = ["dataset", "method", "repetition", "fold", "rate"]
-SCORES = ["accuracy", "log_loss", "brier"]
+KEYS = ["dataset", "method", "mechanism", "rate", "repetition", "fold"]
+OF_MODEL = ["dataset", "model", "mechanism", "rate", "repetition", "fold"]
 SECONDS = ["fit_seconds", "predict_seconds"]
 
 
-def write_table(table: pd.DataFrame, path: str | Path) -> None:
-    """A table as a CSV file, numbers with all their digits."""
-    write_text(path, table.to_csv(index=False, lineterminator="\n"))
+def read_scores(paths: Iterable[str | Path], methods: Mapping[str, MethodEntry]) -> pd.DataFrame:
+    """The scores of some methods, from files of models' answers, sorted by their keys."""
+    found = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
+    by_answer = dict(iter(found.groupby(["model", "answer"], sort=False)))
+    tables = []
+    for name, entry in methods.items():
+        rows = by_answer.get((entry.model, entry.answer))
+        if rows is None:
+            answers = ", ".join(repr(answer) for model, answer in by_answer if model == entry.model) or "no scores"
+            raise JointsError(
+                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, which has {answers}"
+            )
+        tables.append(rows.drop(columns=["model", "answer"]).assign(method=name))
+    table = pd.concat(tables, ignore_index=True).sort_values(KEYS, kind="stable", ignore_index=True)
+    return table[[*KEYS, *(name for name in table if name not in KEYS)]]
 
 
-def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Several files of scores, or of seconds, as one table, sorted by its keys."""
+def read_seconds(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Several files of seconds as one table, sorted by its keys."""
     tables = [pd.read_csv(path) for path in paths]
-    return pd.concat(tables, ignore_index=True).sort_values(KEYS, kind="stable", ignore_index=True)
+    return pd.concat(tables, ignore_index=True).sort_values(OF_MODEL, kind="stable", ignore_index=True)

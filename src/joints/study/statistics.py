@@ -1,4 +1,4 @@
-"""Tests that the paper lacks: average ranks over the datasets, and each method against KNN on each dataset.
+"""Tests that the paper lacks: average ranks over the datasets, and each method against the reference on each dataset.
 
 Ranks follow Demšar (2006): a Friedman test of all methods over the datasets, and Nemenyi's critical difference between
 two average ranks.  Single comparisons are corrected resampled t-tests (Nadeau and Bengio, 2003), because the training
@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from joints.study.protocol import REFERENCE
+from joints.study.entries import MetricEntry
 from joints.study.summarise import repetition_means
 
 SIGNIFICANCE = 0.05
 
 
-def ranks(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Average ranks over the datasets at each missing rate; 1 is the best, ties share their ranks.
+def ranks(scores: pd.DataFrame, methods: Sequence[str], metrics: Sequence[MetricEntry]) -> pd.DataFrame:
+    """Average ranks over the datasets for each mechanism, rate and metric; 1 is the best, ties share their ranks.
 
     On each dataset the methods are ranked over the repetitions that all of them have.
 
@@ -29,26 +29,30 @@ def ranks(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     scores : DataFrame
         Scores of all datasets.
     methods : sequence of str
+    metrics : sequence of MetricEntry
 
     Returns
     -------
     DataFrame
-        rate, method, rank, datasets, chi_square and p_value of the Friedman test at that rate, critical_difference
+        mechanism, rate, metric, method, rank, datasets, chi_square and p_value of the Friedman test, and
+        critical_difference
     """
     rows = []
-    for rate, group in repetition_means(scores)[list(methods)].dropna().groupby(level="rate"):
-        # two decimals, as in the tables: equal numbers there should not differ in rank
-        accuracy = group.groupby(level="dataset").mean().round(2)
-        rank = accuracy.rank(axis=1, ascending=False).mean()
-        chi_square, p_value = friedman_test(accuracy.to_numpy())
-        difference = critical_difference(len(methods), len(accuracy))
-        rows += [(rate, method, rank[method], len(accuracy), chi_square, p_value, difference) for method in methods]
-    names = ["rate", "method", "rank", "datasets", "chi_square", "p_value", "critical_difference"]
-    return pd.DataFrame(rows, columns=names)
+    for metric in metrics:
+        shared = repetition_means(scores, metric)[list(methods)].dropna()
+        for key, group in shared.groupby(level=["mechanism", "rate"]):
+            # the decimals of the tables: equal numbers there should not differ in rank
+            values = group.groupby(level="dataset").mean().round(metric.decimals)
+            rank = values.rank(axis=1, ascending=metric.sign < 0).mean()
+            chi_square, p_value = friedman_test(values.to_numpy())
+            about = len(values), chi_square, p_value, critical_difference(len(methods), len(values))
+            rows += [(*key, metric.name, method, rank[method], *about) for method in methods]
+    names = ["mechanism", "rate", "metric", "method", "rank"]
+    return pd.DataFrame(rows, columns=[*names, "datasets", "chi_square", "p_value", "critical_difference"])
 
 
 def friedman_test(accuracy: np.ndarray) -> tuple[float, float]:
-    """Friedman's chi-square with its correction for ties, and the p-value; one row a dataset, one column a method.
+    """Friedman's chi-square with its correction for ties, and the p-value; one row per dataset, one column per method.
 
     Without any difference, or with fewer than three methods or two datasets, there is nothing to test: 0 and 1.
     """
@@ -69,32 +73,36 @@ def critical_difference(n_methods: int, n_datasets: int) -> float:
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
 
 
-def comparisons(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Every method against KNN on every dataset and at every rate, over the repetitions that both have.
+def comparisons(
+    scores: pd.DataFrame, methods: Sequence[str], reference: str, metrics: Sequence[MetricEntry]
+) -> pd.DataFrame:
+    """Every method against the reference on every dataset, over the repetitions that both have.
 
     Returns
     -------
     DataFrame
-        method, rate, dataset, difference (percent), t, p_value, p_holm (corrected over the datasets), outcome
-        (``win``, ``tie`` or ``loss`` of the method at the 5 % level)
+        method, mechanism, rate, metric, dataset, difference (in the metric's unit), t, p_value, p_holm (corrected over
+        the datasets), outcome (``win``, ``tie`` or ``loss`` of the method at the 5 % level)
     """
-    keys = ["rate", "dataset", "repetition", "fold"]
-    wide = scores.pivot(index=keys, columns="method", values="accuracy")
+    keys = ["mechanism", "rate", "dataset", "repetition", "fold"]
     rows = []
-    for method in methods:
-        if method == REFERENCE:
-            continue
-        differences = 100 * (wide[method] - wide[REFERENCE]).dropna()  # repetitions that both have
-        for rate, at_rate in differences.groupby("rate"):
-            tests = [
-                (dataset, values.mean(), *corrected_t_test(values.to_numpy(), _n_folds(values)))
-                for dataset, values in at_rate.groupby("dataset")
-            ]
-            corrected = holm([test[3] for test in tests])
-            for (dataset, mean, t, p_value), p_holm in zip(tests, corrected, strict=True):
-                outcome = "tie" if p_holm >= SIGNIFICANCE else "win" if mean > 0 else "loss"
-                rows.append((method, rate, dataset, mean, t, p_value, p_holm, outcome))
-    names = ["method", "rate", "dataset", "difference", "t", "p_value", "p_holm", "outcome"]
+    for metric in metrics:
+        wide = scores.pivot(index=keys, columns="method", values=metric.name)
+        for method in methods:
+            if method == reference:
+                continue
+            differences = metric.scale * (wide[method] - wide[reference]).dropna()  # repetitions that both have
+            for key, group in differences.groupby(["mechanism", "rate"]):
+                tests = [
+                    (dataset, values.mean(), *corrected_t_test(values.to_numpy(), _n_folds(values)))
+                    for dataset, values in group.groupby("dataset")
+                ]
+                corrected = holm([test[3] for test in tests])
+                for (dataset, mean, t, p_value), p_holm in zip(tests, corrected, strict=True):
+                    better = metric.sign * mean > 0
+                    outcome = "tie" if p_holm >= SIGNIFICANCE else "win" if better else "loss"
+                    rows.append((method, *key, metric.name, dataset, mean, t, p_value, p_holm, outcome))
+    names = ["method", "mechanism", "rate", "metric", "dataset", "difference", "t", "p_value", "p_holm", "outcome"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -137,7 +145,8 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 
 
 def tally(table: pd.DataFrame) -> pd.DataFrame:
-    """Wins, ties and losses of every method against KNN at every rate."""
-    counts = table.groupby(["method", "rate", "outcome"], sort=False).size().unstack(fill_value=0)
+    """Wins, ties and losses of every method against the reference."""
+    keys = ["method", "mechanism", "rate", "metric"]
+    counts = table.groupby([*keys, "outcome"], sort=False).size().unstack(fill_value=0)
     counts = counts.reindex(columns=["win", "tie", "loss"], fill_value=0)
     return counts.reset_index().rename(columns={"win": "wins", "tie": "ties", "loss": "losses"})

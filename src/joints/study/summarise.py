@@ -1,6 +1,7 @@
-"""Scores become the paper's numbers: means with 95 % intervals, Table 1, gains over KNN, and agreement with the paper.
+"""Scores become the paper's numbers: means with 95 % intervals, Table 1, gains, and agreement with the paper.
 
-Tables in, tables out.  Accuracies are fractions in the scores and percent from here on.
+Tables in, tables out.  Summaries are long tables: keys, the metric, and the numbers in the metric's unit.  Scores are
+fractions; a metric in percent is multiplied by 100 here.
 """
 
 from __future__ import annotations
@@ -11,37 +12,44 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from joints.study.protocol import REFERENCE, TABLE_RATE
+from joints.study.entries import MethodEntry, MetricEntry
 
 LEVEL = 0.95
-TABLE_METHODS = ["mean", "surrogate", "friedman", "knn", "missforest", "gef", "gef_lspn"]  # order of the paper's file
 
 
-def means(scores: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Means and 95 % intervals of one or more datasets, in percent.
+def means(scores: pd.DataFrame, methods: Sequence[str], metrics: Sequence[MetricEntry]) -> pd.DataFrame:
+    """Means and 95 % intervals, sorted by dataset, mechanism, metric, rate and method.
 
     The interval is Student's t over the means of the repetitions, or over the folds where there is one repetition.
 
     Returns
     -------
     DataFrame
-        dataset, method, rate, mean, interval (half its width; 0 where there is a single value), repetitions, folds (of
-        each), and the means of log-loss and Brier score.
+        dataset, method, mechanism, rate, metric, mean, interval (half its width; 0 where there is a single value),
+        repetitions, folds (of each)
     """
+    keys = ["dataset", "method", "mechanism", "rate"]
     rows = []
-    chosen = scores[scores["method"].isin(methods)]
-    for (dataset, method, rate), group in chosen.groupby(["dataset", "method", "rate"], sort=False):
-        per_repetition = group.groupby("repetition")["accuracy"].mean()
-        values = 100 * (per_repetition if len(per_repetition) > 1 else group["accuracy"]).to_numpy()
-        mean = 100 * per_repetition.mean()
-        rows.append((dataset, method, rate, mean, half_width(values), len(per_repetition), group["fold"].nunique(),
-                     group["log_loss"].mean(), group["brier"].mean()))  # fmt: skip
-    names = ["dataset", "method", "rate", "mean", "interval", "repetitions", "folds", "log_loss", "brier"]
-    table = pd.DataFrame(rows, columns=names)
-    order = {name: i for i, name in enumerate(methods)}
+    for key, group in scores[scores["method"].isin(methods)].groupby(keys, sort=False):
+        counts = group["repetition"].nunique(), group["fold"].nunique()
+        for metric in metrics:
+            per_repetition = group.groupby("repetition")[metric.name].mean()
+            values = metric.scale * (per_repetition if counts[0] > 1 else group[metric.name]).to_numpy()
+            rows.append((*key, metric.name, metric.scale * per_repetition.mean(), half_width(values), *counts))
+    table = pd.DataFrame(rows, columns=[*keys, "metric", "mean", "interval", "repetitions", "folds"])
+    order = {"method": list(methods), "metric": [metric.name for metric in metrics]}
     return table.sort_values(
-        ["dataset", "rate", "method"], key=lambda column: column.map(order) if column.name == "method" else column
-    ).reset_index(drop=True)
+        ["dataset", "mechanism", "metric", "rate", "method"],
+        key=lambda column: column.map(order[column.name].index) if column.name in order else column,
+        ignore_index=True,
+    )
+
+
+def at(table: pd.DataFrame, **keys: object) -> pd.DataFrame:
+    """The rows of a long table with these keys, for example ``at(means, mechanism="mcar", metric="accuracy")``."""
+    for name, value in keys.items():
+        table = table[table[name] == value]
+    return table
 
 
 def repetitions_sentence(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
@@ -82,109 +90,130 @@ def half_width(values: np.ndarray) -> float:
     return float(stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(values, ddof=1) / np.sqrt(n))
 
 
-def dataset_table(table: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """The means of one dataset as the paper's LaTeX reads them: a row a rate, in percent with two decimals.
+def dataset_table(table: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry) -> pd.DataFrame:
+    """The means of one dataset as the paper's LaTeX reads them: one row per rate.
 
     Parameters
     ----------
     table : DataFrame
-        What `means` gives, for one dataset.
-    columns : mapping from method to the names of its two columns
+        What `means` gives, for one dataset, mechanism and metric.
+    methods : sequence of MethodEntry
+        In the order of their columns; one without means gets empty columns.
+    metric : MetricEntry
     """
     rates = sorted(table["rate"].unique())
     by_method = {method: rows.set_index("rate") for method, rows in table.groupby("method")}
     out: dict[str, list] = {"Missing": [f"{100 * rate:g}" for rate in rates]}
-    shown = {method: names for method, names in columns.items() if method in by_method}
-    for method, (mean, interval) in columns.items():
-        found = by_method.get(method)
-        for name, source in ((mean, "mean"), (interval, "interval")):
-            out[name] = [np.nan] * len(rates) if found is None else found.loc[rates, source].round(2).tolist()
+    for entry in methods:
+        found = by_method.get(entry.name)
+        for name, source in zip(entry.columns, ("mean", "interval"), strict=True):
+            values = (
+                [np.nan] * len(rates) if found is None else found.loc[rates, source].round(metric.decimals).tolist()
+            )
+            out[name] = values
     wide = pd.DataFrame(out)
-    wide["lower"] = lower(wide, list(shown.values()))
+    wide["lower"] = bold_bound(wide, [entry.columns for entry in methods if entry.name in by_method], metric)
     return wide
 
 
-def lower(table: pd.DataFrame, columns: Sequence[tuple[str, str]]) -> np.ndarray:
-    """Of each row, the best mean minus its own interval: all means from there on are set in bold."""
-    best = table[[mean for mean, _ in columns]].to_numpy().argmax(axis=1)
-    rows = range(len(table))
-    values = [table[columns[b][0]].iloc[i] - table[columns[b][1]].iloc[i] for i, b in zip(rows, best, strict=True)]
-    return np.round(values, 2)
+def bold_bound(table: pd.DataFrame, columns: Sequence[tuple[str, str]], metric: MetricEntry) -> np.ndarray:
+    """Of each row, the best mean made worse by its own interval: all means that are no worse are set in bold."""
+    best = (metric.sign * table[[mean for mean, _ in columns]]).to_numpy().argmax(axis=1)
+    values = [table[columns[b][0]].iloc[i] - metric.sign * table[columns[b][1]].iloc[i] for i, b in enumerate(best)]
+    return np.round(values, metric.decimals)
 
 
-def table1(table: pd.DataFrame, datasets: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """The paper's Table 1, with its columns: every dataset at 30 % missing, smallest dataset first.
+def table1(
+    table: pd.DataFrame, datasets: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry
+) -> pd.DataFrame:
+    """The paper's Table 1, with its columns: every dataset, the smallest first.
 
     Parameters
     ----------
     table : DataFrame
-        What `means` gives, for all datasets.
+        What `means` gives, for one mechanism, metric and rate.
     datasets : DataFrame
         The table of datasets of the run.
-    columns : mapping from method to the names of its two columns
+    methods : sequence of MethodEntry
+        In the order of their columns.
+    metric : MetricEntry
     """
-    shown = {method: columns[method] for method in TABLE_METHODS if method in columns}
-    at = table[table["rate"] == TABLE_RATE].set_index(["dataset", "method"])
+    cells = table.set_index(["dataset", "method"])
     rows = []
     for data in datasets.sort_values("n", kind="stable").to_dict("records"):
-        row = {"Dataset": data["label"], "n": data["n"], "cat": data["categorical"], "cont": data["continuous"],
-               "nc": data["classes"], "maj": data["majority"]}  # fmt: skip
-        for source, position in (("mean", 0), ("interval", 1)):
-            for method, names in shown.items():
-                key = (data["dataset"], method)
-                row[names[position]] = round(at.loc[key, source], 2) if key in at.index else np.nan
+        row = {
+            "Dataset": data["label"],
+            "n": data["n"],
+            "cat": data["categorical"],
+            "cont": data["continuous"],
+            "nc": data["classes"],
+            "maj": data["majority"],
+        }
+        for position, source in enumerate(("mean", "interval")):
+            for entry in methods:
+                key = (data["dataset"], entry.name)
+                found = round(cells.loc[key, source], metric.decimals) if key in cells.index else np.nan
+                row[entry.columns[position]] = found
         rows.append(row)
     out = pd.DataFrame(rows)
-    present = [names for names in shown.values() if out[names[0]].notna().any()]
-    out["lower"] = lower(out, present)
+    present = [entry.columns for entry in methods if out[entry.columns[0]].notna().any()]
+    out["lower"] = bold_bound(out, present, metric)
     return out
 
 
-def repetition_means(scores: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy in percent, one row a rate, dataset and repetition, one column a method; NaN where a method has none."""
-    keys = ["rate", "dataset", "repetition"]
-    return 100 * scores.pivot_table(index=keys, columns="method", values="accuracy", sort=False)
+def in_file_order(methods: Sequence[MethodEntry], columns: Sequence[str]) -> list[MethodEntry]:
+    """Methods in the order in which a file of the paper has their columns; those that it lacks at the end."""
+    places = {name: i for i, name in enumerate(columns)}
+    return sorted(methods, key=lambda entry: places.get(entry.columns[0], len(places)))
 
 
-def gains(scores: pd.DataFrame, rivals: Sequence[str] = (REFERENCE,)) -> pd.DataFrame:
-    """Gain in accuracy over each rival, average and 95 % interval over the datasets; over KNN it is Figure 2.
+def repetition_means(scores: pd.DataFrame, metric: MetricEntry) -> pd.DataFrame:
+    """A metric by mechanism, rate, dataset and repetition, one column per method; NaN where a method has none."""
+    keys = ["mechanism", "rate", "dataset", "repetition"]
+    return metric.scale * scores.pivot_table(index=keys, columns="method", values=metric.name, sort=False)
 
-    On each dataset two methods are compared over the repetitions that both have.
+
+def gains(scores: pd.DataFrame, rivals: Sequence[str], metrics: Sequence[MetricEntry]) -> pd.DataFrame:
+    """Gain over each rival, average and 95 % interval over the datasets; in accuracy over KNN it is Figure 2.
+
+    A gain is positive where the method is better.  On each dataset two methods are compared over the repetitions that
+    both have.
 
     Returns
     -------
     DataFrame
-        over (the rival), method, rate, gain, interval, n (datasets)
+        over (the rival), method, mechanism, rate, metric, gain, interval, n (datasets)
     """
-    accuracy = repetition_means(scores)
     rows = []
-    for rival in rivals:
-        differences = accuracy.sub(accuracy[rival], axis=0).groupby(level=["rate", "dataset"], sort=False).mean()
-        rows += [
-            (rival, method, rate, values.mean(), half_width(values.to_numpy()), len(values))
-            for method in scores["method"].unique()
-            for rate, values in differences[method].dropna().groupby("rate")
-        ]
-    return pd.DataFrame(rows, columns=["over", "method", "rate", "gain", "interval", "n"])
+    for metric in metrics:
+        values = metric.sign * repetition_means(scores, metric)
+        for rival in rivals:
+            groups = values.sub(values[rival], axis=0).groupby(level=["mechanism", "rate", "dataset"], sort=False)
+            differences = groups.mean()
+            rows += [
+                (rival, method, *key, metric.name, each.mean(), half_width(each.to_numpy()), len(each))
+                for method in scores["method"].unique()
+                for key, each in differences[method].dropna().groupby(["mechanism", "rate"])
+            ]
+    return pd.DataFrame(rows, columns=["over", "method", "mechanism", "rate", "metric", "gain", "interval", "n"])
 
 
 def agreement(
-    table: pd.DataFrame, datasets: pd.DataFrame, paper: pd.DataFrame, columns: Mapping[str, tuple[str, str]]
+    table: pd.DataFrame, datasets: pd.DataFrame, paper: pd.DataFrame, methods: Sequence[MethodEntry]
 ) -> pd.DataFrame:
-    """Every cell of Table 1 beside the paper's, smallest dataset first.
+    """Every cell of Table 1 for which the paper has a number, beside it; the smallest dataset first.
 
-    z is the difference over the root of the sum of both squared intervals, so that independent repetitions of the
-    same experiment stay within |z| = 1 in 95 of 100 cells.
+    z is the difference divided by the two half-widths added in quadrature.
 
     Parameters
     ----------
     table : DataFrame
-        What `means` gives, for all datasets.
+        What `means` gives, for the paper's mechanism, metric and rate.
     datasets : DataFrame
         The table of datasets of the run.
     paper : DataFrame
         The paper's Table 1.
-    columns : mapping from method to the names of its two columns
+    methods : sequence of MethodEntry
 
     Returns
     -------
@@ -193,22 +222,23 @@ def agreement(
         (``within`` up to 1, ``near`` up to 2, else ``off``)
     """
     theirs = paper.set_index("Dataset")
-    at = table[table["rate"] == TABLE_RATE].set_index(["dataset", "method"])
+    cells = table.set_index(["dataset", "method"])
     rows = []
     for data in datasets.sort_values("n", kind="stable").to_dict("records"):
-        label = data["label"]
-        for method in TABLE_METHODS:
-            key = (data["dataset"], method)
-            if label not in theirs.index or method not in columns or key not in at.index:
+        for entry in methods:
+            key = (data["dataset"], entry.name)
+            known = data["label"] in theirs.index and entry.columns[0] in theirs.columns
+            if not known or key not in cells.index:
                 continue
-            cell = at.loc[key]
+            cell = cells.loc[key]
             a, width = round(cell["mean"], 2), round(cell["interval"], 2)
-            b, its_width = (float(theirs.loc[label, name]) for name in columns[method])
+            b, its_width = (float(theirs.loc[data["label"], name]) for name in entry.columns)
             z = z_score(a - b, width, its_width)
-            rows.append((label, method, a, width, int(cell["repetitions"]), int(cell["folds"]), b, its_width,
-                         round(a - b, 2), round(z, 3), verdict(z)))  # fmt: skip
-    names = ["dataset", "method", "ours", "ours_interval", "repetitions", "folds", "paper", "paper_interval",
-             "difference", "z", "verdict"]  # fmt: skip
+            counts = int(cell["repetitions"]), int(cell["folds"])
+            difference = round(a - b, 2), round(z, 3), verdict(z)
+            rows.append((data["label"], entry.name, a, width, *counts, b, its_width, *difference))
+    names = ["dataset", "method", "ours", "ours_interval", "repetitions", "folds"]
+    names += ["paper", "paper_interval", "difference", "z", "verdict"]
     return pd.DataFrame(rows, columns=names)
 
 

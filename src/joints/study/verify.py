@@ -1,8 +1,8 @@
 """Does a run agree with the committed reference?  ``python -m joints.study.verify results/paper``, or ``make verify``.
 
-Every mean that both have (dataset, method, missing rate) is compared in units of both intervals together.  The same
-configuration gives the same numbers to the last digit; another seed, fewer repetitions, or rows in another order give
-numbers that stay within the intervals in about 95 of 100 cells.
+Every mean that both have (dataset, method, mechanism, missing rate, metric) is compared in units of both intervals
+together.  The same configuration gives the same numbers to the last digit; another seed, fewer repetitions, or rows in
+another order give numbers that stay within the intervals in about 95 of 100 cells.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.study.summarise import verdict, z_score
 
-REFERENCE = Path("results/reference")
+COMMITTED = Path("results/reference")
 SHARE_WITHIN = 0.9  # less than 0.95: the cells of a dataset share their folds, so they go astray together
 FAR_Z, FAR_POINTS = 5.0, 2.0  # by more than both, nothing is off by chance
-KEYS = ["dataset", "method", "rate"]
+KEYS = ["dataset", "method", "mechanism", "rate", "metric"]
 
 
 def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
@@ -33,10 +33,11 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        dataset, method, rate, run, reference, difference, z, verdict (``same`` to the last digit, ``within`` the
-        intervals, ``near`` up to twice as far, else ``off``)
+        dataset, method, mechanism, rate, metric, run, reference, difference, z, verdict (``same`` to the last digit,
+        ``within`` the intervals, ``near`` up to twice as far, else ``off``)
     """
-    both = run.merge(reference, on=KEYS, suffixes=("", "_reference"))
+    known = [table.dropna(subset=["interval"]) for table in (run, reference)]
+    both = known[0].merge(known[1], on=KEYS, suffixes=("", "_reference"))
     both["difference"] = both["mean"] - both["mean_reference"]
     both["z"] = [
         z_score(*cell) for cell in zip(both["difference"], both["interval"], both["interval_reference"], strict=True)
@@ -91,11 +92,11 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             raise JointsError("name the folder of a run, as in `python -m joints.study.verify results/quick`")
-        reference = read_means(REFERENCE)
+        reference = read_means(COMMITTED)
         for folder in arguments:
             table = compare(read_means(Path(folder)), reference)
             if table.empty:
-                raise JointsError(f"{folder} shares no dataset, method and rate with {REFERENCE}")
+                raise JointsError(f"{folder} shares no dataset, method and rate with {COMMITTED}")
             print(message(table, folder))
             failed |= not agrees(table)
     except JointsError as error:

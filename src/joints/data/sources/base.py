@@ -32,7 +32,6 @@ class Settings:
     """How to fetch: the parts `fetch`, `openml` and `url` of a configuration."""
 
     folder: Path = Path("data")
-    sources: tuple[str, ...] = ("openml", "url", "wheel", "sklearn", "csv")
     tries: int = 5
     pause: float = 1.0
     timeout: float = 300.0
@@ -45,7 +44,6 @@ class Settings:
         fetch = config["fetch"]
         return cls(
             folder=Path(fetch["folder"]),
-            sources=tuple(fetch["sources"]),
             tries=fetch["tries"],
             pause=fetch["pause"],
             timeout=fetch["timeout"],

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from joints.data import child
-from joints.data.raw import normalise, read_table, write_table
+from joints.data.raw import normalise, read_raw, write_raw
 from joints.data.sources.base import Source, SourceError, innermost
 
 
@@ -35,7 +35,7 @@ class OpenML(Source):
         path = home / "table.parquet"
         arguments = {**self.identity(), "path": str(path), "missing": self.missing}
         facts = child.call(f"{__name__}:download", arguments, seconds, environment=homes)
-        return read_table(path), facts
+        return read_raw(path), facts
 
 
 def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, A
         status = re.search(r"[Ss]tatus code: (\d+)", str(error))
         what = f"status {status[1]}" if status else f"something that the client cannot read ({error!r})"
         raise SourceError(f"the server answered with {what}") from error
-    write_table(normalise(pd.DataFrame(frame), missing), path)
+    write_raw(normalise(pd.DataFrame(frame), missing), path)
     return {"name": dataset.name, "version": dataset.version, "md5": dataset.md5_checksum, "url": dataset.url}
 
 

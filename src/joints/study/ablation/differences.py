@@ -1,23 +1,33 @@
-"""How far a variant is from the study: paired differences of accuracies, in percent."""
+"""How far a variant is from the study: paired differences of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from joints.errors import JointsError
-from joints.study.scores import KEYS
+from joints.study.entries import MethodEntry, MetricEntry
+from joints.study.scores import KEYS, read_scores
 from joints.study.summarise import half_width
 
 
-def read_variants(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Files of scores as one table; the name of a file is that of its variant."""
-    return pd.concat([pd.read_csv(path).assign(variant=Path(path).stem) for path in paths], ignore_index=True)
+def read_variants(
+    paths: Iterable[str | Path], variants: Mapping[str, Mapping[str, Any]], methods: Mapping[str, MethodEntry]
+) -> pd.DataFrame:
+    """Files of scores as one table; the name of a file is that of its variant, which says which methods it is about."""
+    tables = []
+    for path in map(Path, paths):
+        used = {name: methods[name] for name in variants[path.stem]["methods"]}
+        tables.append(read_scores([path], used).assign(variant=path.stem))
+    return pd.concat(tables, ignore_index=True)
 
 
-def differences(variants: pd.DataFrame, published: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+def differences(
+    variants: pd.DataFrame, published: pd.DataFrame, labels: Mapping[str, str], metrics: Sequence[MetricEntry]
+) -> pd.DataFrame:
     """Every variant minus the published setting of the same method, on the same folds and masks.
 
     The interval is Student's 95 % interval over the differences of the repetitions, or of the folds where there is one
@@ -31,30 +41,35 @@ def differences(variants: pd.DataFrame, published: pd.DataFrame, labels: Mapping
         Scores of the study, which may have more rows than are needed.
     labels : mapping from variant to its label
         It decides about the order.
+    metrics : sequence of MetricEntry
 
     Returns
     -------
     DataFrame
-        variant, label, method, dataset, rate, published and mean (accuracies), difference, interval (half its width),
-        n (differences)
+        variant, label, method, dataset, mechanism, rate, metric, published and mean (of the metric), difference,
+        interval (half its width), n (differences)
     """
-    paired = variants.merge(published[[*KEYS, "accuracy"]], "left", KEYS, suffixes=("", "_published"), validate="m:1")
-    alone = paired[paired["accuracy_published"].isna()]
+    paired = variants.merge(published, "left", KEYS, suffixes=("", "_published"), validate="m:1", indicator=True)
+    alone = paired[paired["_merge"] == "left_only"]
     if len(alone):
         row = alone.iloc[0]
         raise JointsError(
             f"the study has no score of dataset {row['dataset']}, method {row['method']}, repetition "
             f"{row['repetition']}, fold {row['fold']}, rate {row['rate']:g} to compare {row['variant']} with"
         )
-    paired["difference"] = paired["accuracy"] - paired["accuracy_published"]
-    columns = ["accuracy_published", "accuracy", "difference"]
     rows = []
-    for (variant, method, dataset, rate), group in paired.groupby(["variant", "method", "dataset", "rate"], sort=False):
-        per_repetition = group.groupby("repetition")[columns].mean()
-        values = (per_repetition if len(per_repetition) > 1 else group)["difference"].to_numpy()
-        means = 100 * per_repetition.mean()
-        rows.append((variant, method, dataset, rate, *means, 100 * half_width(values), len(values)))
-    names = ["variant", "method", "dataset", "rate", "published", "mean", "difference", "interval", "n"]
+    groups = ["variant", "method", "dataset", "mechanism", "rate"]
+    for metric in metrics:
+        both = paired[[*groups, "repetition", f"{metric.name}_published", metric.name]].set_axis(
+            [*groups, "repetition", "published", "mean"], axis=1
+        )
+        both["difference"] = both["mean"] - both["published"]
+        for key, group in both.groupby(groups, sort=False):
+            per_repetition = group.groupby("repetition")[["published", "mean", "difference"]].mean()
+            values = (per_repetition if len(per_repetition) > 1 else group)["difference"].to_numpy()
+            means = metric.scale * per_repetition.mean()
+            rows.append((*key, metric.name, *means, metric.scale * half_width(values), len(values)))
+    names = [*groups, "metric", "published", "mean", "difference", "interval", "n"]
     table = pd.DataFrame(rows, columns=names)
     table.insert(1, "label", table["variant"].map(labels))
     order = {name: i for i, name in enumerate(labels)}

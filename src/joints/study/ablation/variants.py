@@ -7,11 +7,11 @@ from typing import Any
 
 from joints.errors import JointsError
 from joints.runtime.config import suggestion
-from joints.study.methods import Entry, answers_of
+from joints.study.entries import MethodEntry
 from joints.study.protocol import Protocol
 
 
-def check_ablation(config: Mapping[str, Any], methods: Mapping[str, Entry], config_file: str) -> None:
+def check_ablation(config: Mapping[str, Any], methods: Mapping[str, MethodEntry], config_file: str) -> None:
     """Raise a JointsError unless the study itself has all that the variants are compared with."""
     ablation, protocol = config["ablation"], config["protocol"]
     _among(ablation["datasets"], config["datasets"], f"{config_file}: 'ablation.datasets'", "datasets")
@@ -20,7 +20,7 @@ def check_ablation(config: Mapping[str, Any], methods: Mapping[str, Entry], conf
         where = f"{config_file}: 'ablation.variants.{name}"
         _among(variant["methods"], config["methods"], f"{where}.methods'", "methods")
         _among(variant.get("datasets", []), config["datasets"], f"{where}.datasets'", "datasets")
-    for dataset, used in comparisons(ablation).items():
+    for dataset, used in methods_by_dataset(ablation).items():
         for name in used:
             most = Protocol.read(protocol, dataset, methods[name].model).repetitions
             if ablation["repetitions"] > most:
@@ -35,11 +35,11 @@ def datasets_of(variant: Mapping[str, Any], ablation: Mapping[str, Any]) -> list
     return variant.get("datasets", ablation["datasets"])
 
 
-def comparisons(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
+def methods_by_dataset(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
     """The datasets of an ablation, with the methods that have a variant on each.
 
     >>> variants = {"a": {"methods": ["knn"]}, "b": {"methods": ["gef", "knn"], "datasets": ["wine"]}}
-    >>> comparisons({"datasets": ["bank"], "variants": variants})
+    >>> methods_by_dataset({"datasets": ["bank"], "variants": variants})
     {'bank': ['knn'], 'wine': ['gef', 'knn']}
     """
     found: dict[str, list[str]] = {}
@@ -50,27 +50,28 @@ def comparisons(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
     return found
 
 
+def models_of(variant: Mapping[str, Any], methods: Mapping[str, MethodEntry]) -> dict[str, MethodEntry]:
+    """The models that a variant fits, with its parameters in the place of the catalogue's.
+
+    >>> knn = MethodEntry("knn", "KNN", "joints.study.methods.knn.KNNImputation", {"n_neighbors": 7, "metric": "x"})
+    >>> models_of({"methods": ["knn"], "parameters": {"metric": "huang"}}, {"knn": knn})["knn"].parameters
+    {'n_neighbors': 7, 'metric': 'huang'}
+    """
+    names = dict.fromkeys(methods[name].model for name in variant["methods"])
+    return {
+        name: MethodEntry(
+            name,
+            methods[name].label,
+            methods[name].cls,
+            {**methods[name].parameters, **variant.get("parameters", {})},
+        )
+        for name in names
+    }
+
+
 def _among(names: Sequence[Any], known: Sequence[Any], where: str, key: str) -> None:
     for name in names:
         if name not in known:
             raise JointsError(
                 f"{where} has {name!r}, which is not among the run's {key!r}{suggestion(str(name), map(str, known))}"
             )
-
-
-def models_of(variant: Mapping[str, Any], methods: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
-    """The models that a variant fits: the class, the parameters and the answers of each, as `scoring` takes them.
-
-    >>> entry = Entry("knn", "KNN", "joints.study.methods.knn.KNNImputation", {"n_neighbors": 7, "metric": "published"})
-    >>> models_of({"methods": ["knn"], "parameters": {"metric": "huang"}}, {"knn": entry})["knn"]["parameters"]
-    {'n_neighbors': 7, 'metric': 'huang'}
-    """
-    names = dict.fromkeys(methods[name].model for name in variant["methods"])
-    return {
-        name: {
-            "cls": methods[name].cls,
-            "parameters": {**methods[name].parameters, **variant.get("parameters", {})},
-            "answers": {m: answer for m, answer in answers_of(name, methods).items() if m in variant["methods"]},
-        }
-        for name in names
-    }

@@ -1,27 +1,17 @@
 """Images of digits as tables and as pictures: from a dataset's rows of pixels to grey images of one size.
 
-A table has one column a pixel, row after row of a square image, or three in colour.  Grey values are between 0 and 1,
+A table has one column per pixel, row after row of a square image, or three in colour.  Grey values are between 0 and 1,
 whatever the range in the table, and NaN where a pixel is missing.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from math import isqrt
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from joints.data.catalogue import Entry
-from joints.data.encode import encode
-from joints.data.fetch import fetch
-from joints.data.sources import Settings
 from joints.errors import JointsError
-from joints.runtime.files import replacing
-
-logger = logging.getLogger(__name__)
 
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue (ITU-R BT.601)
 
@@ -127,31 +117,3 @@ MADE: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "turned": turn,
     "shuffled": shuffle,
 }
-
-
-def fetch_images(
-    name: str, content: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], settings: Settings
-) -> tuple[np.ndarray, str]:
-    """The images of a dataset of the catalogue, and no reason; or no images, and the reason.
-
-    A foreign dataset that cannot be had is no failure: the others are still worth looking at.
-    """
-    entry = Entry.read(name, content)
-    try:
-        table, _ = fetch(name, sources, entry.named_columns(), settings)
-        return images_of(encode(entry, [table]).X, name), ""
-    except JointsError as error:
-        logger.warning("%s is left out of the images: %s.", entry.label, error)
-        return np.empty((0, 1, 1)), str(error)
-
-
-def save_images(images: np.ndarray, reason: str, path: str | Path) -> None:
-    """What `fetch_images` gives, as one `.npz` file."""
-    with replacing(path) as temporary, temporary.open("wb") as handle:
-        np.savez_compressed(handle, images=images.astype(np.float32), reason=np.array(reason))
-
-
-def load_images(path: str | Path) -> tuple[np.ndarray, str]:
-    """What `save_images` wrote."""
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays["images"].astype(np.float64), str(arrays["reason"])

@@ -18,23 +18,14 @@ from joints.circuit.generative import GenerativeForestClassifier
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
 from joints.forest.classifier import ForestClassifier
-from joints.runtime.files import replacing
 from joints.study.outliers.detectors import ClassKernelDensity, certainty
-from joints.study.outliers.images import MADE, fit_into, images_of, load_images
+from joints.study.outliers.foreign import load_images
+from joints.study.outliers.images import MADE, fit_into, images_of
+from joints.study.outliers.signals import IMAGE_METHODS, WINE_METHODS
 from joints.study.protocol import generator, scale, seed_of, standardise
 
 logger = logging.getLogger(__name__)
 
-LABELS = {
-    "gefp_lspn": "GeF+(LSPN)",
-    "gefp": "GeF+",
-    "kde": "KDE",
-    "kde_published": "KDE (log-densities mixed)",
-    "entropy": "Class entropy",
-    "max_probability": "Max. class probability",
-}
-WINE_METHODS = list(LABELS)
-IMAGE_METHODS = [name for name in LABELS if name != "gefp_lspn"]
 TEST_SHARE = 1 / 7  # of the images, the last ones: the usual 60,000 and 10,000 of MNIST
 
 
@@ -59,7 +50,7 @@ def signals(
     rows : mapping from name to ndarray of shape (n_rows, n_features)
         NaN where a value is missing.
     methods : sequence of str
-        Keys of `LABELS`.
+        Keys of `joints.study.outliers.signals.LABELS`.
     forest : mapping
         Parameters of `joints.ForestClassifier`.
     random_state : int
@@ -231,16 +222,3 @@ def _available(foreign: Sequence[Mapping[str, Any]], files: Mapping[str, str | P
 def _some(n: int, at_most: int, random: np.random.Generator) -> np.ndarray:
     """All of 0, ..., n - 1, or so many of them at random, in order."""
     return np.sort(random.permutation(n)[:at_most])
-
-
-def write_signals(table: pd.DataFrame, path: str | Path) -> None:
-    """Signals as a Parquet file."""
-    columns = ["repetition", "model", "method", "rows"]
-    with replacing(path) as temporary:
-        table[[*columns, "signal"]].astype(dict.fromkeys(columns[1:], "category")).to_parquet(temporary, index=False)
-
-
-def read_signals(path: str | Path) -> pd.DataFrame:
-    """What `write_signals` wrote."""
-    table = pd.read_parquet(path)
-    return table.astype(dict.fromkeys(["model", "method", "rows"], "str"))

@@ -1,0 +1,33 @@
+"""Signals: what the outlier studies write and what tables and figures read, and the names of the compared methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from joints.runtime.files import replacing
+
+LABELS = {
+    "gefp_lspn": "GeF+(LSPN)",
+    "gefp": "GeF+",
+    "kde": "KDE",
+    "kde_published": "KDE (log-densities mixed)",
+    "entropy": "Class entropy",
+    "max_probability": "Max. class probability",
+}
+WINE_METHODS = list(LABELS)
+IMAGE_METHODS = [name for name in LABELS if name != "gefp_lspn"]
+
+
+def write_signals(table: pd.DataFrame, path: str | Path) -> None:
+    """Signals as a Parquet file."""
+    columns = ["repetition", "model", "method", "rows"]
+    with replacing(path) as temporary:
+        table[[*columns, "signal"]].astype(dict.fromkeys(columns[1:], "category")).to_parquet(temporary, index=False)
+
+
+def read_signals(path: str | Path) -> pd.DataFrame:
+    """What `write_signals` wrote."""
+    table = pd.read_parquet(path)
+    return table.astype(dict.fromkeys(["model", "method", "rows"], "str"))

@@ -1,0 +1,576 @@
+"""The plan of a run: everything that follows from a configuration and its catalogues.
+
+Which datasets and methods there are, which models answer for them, in which pieces the work is done, where results
+stand, and what each rule of the workflow depends on: all of it is asked here, by the workflow, by documents and by
+tests, and derived nowhere else.  Costs are guesses; they decide about threads, memory and run time, never about results
+or their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from joints.data.catalogue import DatasetEntry, check_datasets, read_datasets
+from joints.errors import JointsError
+from joints.runtime.config import read_run, read_yaml, suggestion, validate
+from joints.study.ablation.variants import check_ablation, datasets_of, methods_by_dataset, models_of
+from joints.study.entries import (
+    MechanismEntry,
+    MethodEntry,
+    MetricEntry,
+    View,
+    check_methods,
+    check_named,
+    read_entries,
+)
+from joints.study.layout import FIGURE_KINDS, Layout, fill
+from joints.study.protocol import Protocol
+
+SCHEMAS = Path("workflow/schemas")
+REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps those that there are
+LONG_JOB = 600  # seconds on one core from which a job gets two threads
+NAMES = "[a-z][a-z0-9_]*"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run.
+
+    Attributes
+    ----------
+    config : mapping
+        The configuration, complete and validated.
+    datasets, methods, mechanisms, metrics : mapping
+        The catalogues, by key; `config` says which entries the run has.
+    """
+
+    config: Mapping[str, Any]
+    datasets: Mapping[str, DatasetEntry]
+    methods: Mapping[str, MethodEntry]
+    mechanisms: Mapping[str, MechanismEntry]
+    metrics: Mapping[str, MetricEntry]
+
+    @classmethod
+    def read(
+        cls, files: Sequence[str | Path], added: Mapping[str, Any] | None = None, schemas: str | Path = SCHEMAS
+    ) -> Plan:
+        """The plan of the configuration in some files; raises a JointsError for the first mistake in it."""
+        schemas = Path(schemas)
+        config = read_run(files, read_yaml(schemas / "config.schema.yaml"), added)
+        catalogues = config["catalogues"]
+        content = {}
+        for kind, path in catalogues.items():
+            content[kind] = read_yaml(path)
+            validate(content[kind], read_yaml(schemas / f"{kind}.schema.yaml"), path)
+        plan = cls(
+            config,
+            read_datasets(content["datasets"], catalogues["datasets"]),
+            read_entries(MethodEntry, content["methods"]),
+            read_entries(MechanismEntry, content["mechanisms"]),
+            read_entries(MetricEntry, content["metrics"]),
+        )
+        plan.check(str(files[-1]))
+        return plan
+
+    def check(self, config_file: str) -> None:
+        """Raise a JointsError unless everything that the configuration names is there and makes sense."""
+        config, catalogues = self.config, self.config["catalogues"]
+        check_methods(self.methods, catalogues["methods"])
+        allowed = config["fetch"]["sources"]
+        check_datasets(config["datasets"], allowed, self.datasets, config_file, catalogues["datasets"])
+        check_datasets(self.outlier_datasets, allowed, self.datasets, config_file, catalogues["datasets"], "outliers")
+        # a foreign dataset whose sources the run does not allow is left out, like one that cannot be fetched
+        anywhere = [kind for entry in self.datasets.values() for kind in entry.kinds()]
+        check_datasets(self.foreign_datasets, anywhere, self.datasets, config_file, catalogues["datasets"], "outliers")
+        protocol = config["protocol"]
+        for names, found, key, source in (
+            (config["methods"], self.methods, "methods", "methods"),
+            (config["metrics"], self.metrics, "metrics", "metrics"),
+            (protocol["mechanisms"], self.mechanisms, "protocol.mechanisms", "mechanisms"),
+        ):
+            check_named(names, found, key, config_file, catalogues[source])
+        self._check_protocol(config_file)
+        if "ablation" in config:
+            check_ablation(config, self.methods, config_file)
+
+    def _check_protocol(self, config_file: str) -> None:
+        config, protocol = self.config, self.config["protocol"]
+        rates, exceptions = protocol["rates"], protocol.get("exceptions", {})
+        if list(rates) != sorted(set(rates)):
+            raise JointsError(f"{config_file}: 'protocol.rates' must be ascending, each rate once")
+        if config["table_rate"] not in rates:
+            raise JointsError(
+                f"{config_file}: 'table_rate' is {config['table_rate']}, which is not among 'protocol.rates'"
+            )
+        if config["reference"] not in config["methods"]:
+            raise JointsError(
+                f"{config_file}: 'reference' is {config['reference']!r}, which is not among the run's 'methods'"
+            )
+        for name in exceptions:
+            if name not in config["datasets"]:
+                raise JointsError(
+                    f"{config_file}: 'protocol.exceptions' has {name!r}, which is not among the run's datasets"
+                    f"{suggestion(name, config['datasets'])}"
+                )
+        fewer = {"protocol.fewer": protocol.get("fewer", {})}
+        fewer |= {f"protocol.exceptions.{name}.fewer": entry.get("fewer", {}) for name, entry in exceptions.items()}
+        for key, named in fewer.items():
+            for method in named:
+                if method not in self.models:
+                    raise JointsError(
+                        f"{config_file}: {key!r} has {method!r}, which is not a method of the run "
+                        f"with a model of its own{suggestion(method, self.models)}"
+                    )
+
+    # ------------------------------------------------------------------------------------------- names and orders
+
+    @property
+    def run(self) -> str:
+        return self.config["run"]
+
+    @cached_property
+    def files(self) -> Layout:
+        return Layout(self.run)
+
+    @property
+    def names(self) -> list[str]:
+        """The datasets of the run."""
+        return self.config["datasets"]
+
+    @property
+    def reference(self) -> str:
+        """The method that the others are compared with."""
+        return self.config["reference"]
+
+    @cached_property
+    def used(self) -> dict[str, MethodEntry]:
+        """The methods of the run: the paper's in the paper's order, then one's own in that of the configuration."""
+        entries = [self.methods[name] for name in self.config["methods"]]
+        ordered = sorted(entries, key=lambda entry: (not entry.shown, entry.paper.get("place", len(self.methods))))
+        return {entry.name: entry for entry in ordered}
+
+    @cached_property
+    def shown(self) -> list[MethodEntry]:
+        """The methods of tables, figures and ranks."""
+        return [entry for entry in self.used.values() if entry.shown]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Method -> label, for all methods of the run."""
+        return {name: entry.label for name, entry in self.used.items()}
+
+    @property
+    def rivals(self) -> list[str]:
+        """The methods that gains are measured over: the reference, and those that are there for comparison only."""
+        return [self.reference, *(name for name, entry in self.used.items() if not entry.shown)]
+
+    @cached_property
+    def paper_columns(self) -> list[MethodEntry]:
+        """The methods with columns in the files that the paper's LaTeX reads, in its order; then one's own."""
+        own = [entry for entry in self.shown if not entry.paper]
+        return [*(entry for entry in self.methods.values() if entry.paper), *own]
+
+    @property
+    def table1_methods(self) -> list[MethodEntry]:
+        return [entry for entry in self.shown if entry.in_table1]
+
+    @property
+    def models(self) -> list[str]:
+        """The models that the run's methods need, in the order of the methods."""
+        return list(dict.fromkeys(self.methods[name].model for name in self.config["methods"]))
+
+    @property
+    def all_metrics(self) -> list[MetricEntry]:
+        return list(self.metrics.values())
+
+    @cached_property
+    def views(self) -> list[View]:
+        """What the run's tables and figures are about; the first one has the plain names."""
+        pairs = [(m, s) for m in self.config["protocol"]["mechanisms"] for s in self.config["metrics"]]
+        return [View(self.mechanisms[m], self.metrics[s], f"{m}/{s}/" if i else "") for i, (m, s) in enumerate(pairs)]
+
+    def view(self, folder: str) -> View:
+        """The view with this part of file names."""
+        return next(view for view in self.views if view.folder == folder)
+
+    @cached_property
+    def paper_view(self) -> View:
+        """What the paper's own numbers are about."""
+        mechanism = next(entry for entry in self.mechanisms.values() if entry.paper)
+        metric = next(entry for entry in self.metrics.values() if entry.paper)
+        return View(mechanism, metric, "")
+
+    @property
+    def gain_figure(self) -> str:
+        """The name of Figure 2, such as againstKNN."""
+        return f"against{re.sub(r'[^A-Za-z0-9]', '', self.methods[self.reference].label)}"
+
+    def title(self, dataset: str) -> str:
+        entry = self.datasets[dataset]
+        return entry.title or entry.label
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """Patterns of the workflow's wildcards."""
+        folders = "|".join(re.escape(view.folder) for view in self.views if view.folder)
+        return {
+            **dict.fromkeys(("dataset", "model", "mechanism", "reading", "variant"), NAMES),
+            "repetitions": "[0-9]+-[0-9]+",
+            "study": "wine|images",
+            "view": f"({folders})?" if folders else "()",
+        }
+
+    # -------------------------------------------------------------------------------------------------- the data
+
+    def parts(self, dataset: str) -> list[str]:
+        """The datasets that have to be fetched for a dataset: itself, or the parts that it consists of."""
+        return list(self.datasets[dataset].parts) or [dataset]
+
+    def _parts(self, datasets: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(part for name in datasets for part in self.parts(name)))
+
+    def raw_tables(self, dataset: str) -> list[Path]:
+        return [fill(self.files.raw, dataset=part) for part in self.parts(dataset)]
+
+    @property
+    def all_raw_tables(self) -> list[Path]:
+        """Those of the run's datasets and of the outlier studies."""
+        return [fill(self.files.raw, dataset=part) for part in self._parts([*self.names, *self.outlier_datasets])]
+
+    @property
+    def records(self) -> list[Path]:
+        """The records of the run's datasets."""
+        return [fill(self.files.record, dataset=part) for part in self._parts(self.names)]
+
+    @property
+    def all_records(self) -> list[Path]:
+        """The records of everything that the run has read, for the outlier studies too."""
+        return [fill(self.files.record, dataset=part) for part in self._parts([*self.names, *self.outlier_datasets])]
+
+    @property
+    def encoded(self) -> list[Path]:
+        return [fill(self.files.dataset, dataset=name) for name in self.names]
+
+    def own_files(self, dataset: str) -> list[str]:
+        """The user's own files among the sources of a dataset: an edit of one makes the dataset stale."""
+        paths = [source["csv"]["path"] for source in self.datasets[dataset].sources if "csv" in source]
+        return [path for path in paths if Path(path).is_file()]
+
+    def sources(self, dataset: str) -> list[dict[str, Any]]:
+        """The sources of a dataset that the run allows."""
+        allowed = set(self.config["fetch"]["sources"])
+        return [dict(source) for source in self.datasets[dataset].sources if set(source) <= allowed]
+
+    def columns(self, dataset: str) -> list[str]:
+        return self.datasets[dataset].named_columns()
+
+    def encoding(self, dataset: str) -> DatasetEntry:
+        """What the catalogue says about a dataset, apart from where it comes from."""
+        return self.datasets[dataset]._replace(sources=())
+
+    @property
+    def encodings(self) -> list[DatasetEntry]:
+        return [self.encoding(name) for name in self.names]
+
+    # -------------------------------------------------------------------------------------------- the experiment
+
+    def protocol(self, dataset: str, model: str | None = None) -> Protocol:
+        return Protocol.read(self.config["protocol"], dataset, model)
+
+    def fold_settings(self, dataset: str) -> Protocol:
+        """What the forests of a repetition depend on: neither rates nor how many repetitions there are."""
+        return self.protocol(dataset)._replace(rates=(), repetitions=1)
+
+    def score_settings(self, dataset: str) -> Protocol:
+        """What the scores of a repetition depend on."""
+        return self.protocol(dataset)._replace(repetitions=1)
+
+    def pieces(self, dataset: str, model: str | None = None) -> list[str]:
+        """The repetitions of a dataset, or of a model on it, in pieces of five, each as ``first-last``."""
+        last = self.protocol(dataset, model).repetitions
+        starts = range(1, last + 1, REPETITIONS_PER_PIECE)
+        return [f"{start}-{min(start + REPETITIONS_PER_PIECE - 1, last)}" for start in starts]
+
+    def forests(self, dataset: str, repetitions: str) -> list[Path]:
+        """The folders of forests that some repetitions need."""
+        return [
+            fill(self.files.forests, dataset=dataset, repetitions=piece)
+            for piece in self.pieces(dataset)
+            if overlap(piece, repetitions)
+        ]
+
+    def _of_models(self, pattern: Path, dataset: str, models: Sequence[str], mechanisms: Sequence[str]) -> list[Path]:
+        return [
+            fill(pattern, dataset=dataset, model=model, mechanism=mechanism, repetitions=piece)
+            for model in models
+            for mechanism in mechanisms
+            for piece in self.pieces(dataset, model)
+        ]
+
+    def scores(self, dataset: str) -> list[Path]:
+        mechanisms = self.config["protocol"]["mechanisms"]
+        return self._of_models(self.files.scores, dataset, self.models, mechanisms)
+
+    @property
+    def all_scores(self) -> list[Path]:
+        return [path for dataset in self.names for path in self.scores(dataset)]
+
+    @property
+    def all_seconds(self) -> list[Path]:
+        mechanisms = self.config["protocol"]["mechanisms"]
+        return [
+            path
+            for dataset in self.names
+            for path in self._of_models(self.files.seconds, dataset, self.models, mechanisms)
+        ]
+
+    def model(self, name: str) -> MethodEntry:
+        """What the scores of a model depend on: neither labels and costs, nor which methods take its answers."""
+        return MethodEntry(name, "", self.methods[name].cls, self.methods[name].parameters)
+
+    def mechanism(self, name: str) -> MechanismEntry:
+        """What the scores depend on, likewise."""
+        return self.mechanisms[name]._replace(label="", paper=False)
+
+    @property
+    def metric_functions(self) -> dict[str, str]:
+        return {name: entry.function for name, entry in self.metrics.items()}
+
+    def modules(self, models: Sequence[str], mechanisms: Sequence[str]) -> list[str]:
+        """The modules that the catalogues name for some models and mechanisms: scripts import them by their names."""
+        named = [
+            *(self.methods[name].cls for name in models),
+            *(self.mechanisms[name].cls for name in mechanisms),
+            *self.metric_functions.values(),
+        ]
+        return sorted({full_name.rpartition(".")[0] for full_name in named})
+
+    # ------------------------------------------------------------------------------------------------------ costs
+
+    def seconds_per_fold(self, dataset: str, seconds: float) -> float:
+        """A guess, from the size that the catalogue promises."""
+        numbers = self.datasets[dataset].numbers
+        features = numbers.get("categorical", 0) + numbers.get("continuous", 0)
+        return seconds * numbers.get("n", 5000) * (features or 20) / 100_000
+
+    def threads(self, dataset: str, model: str, repetitions: str) -> int:
+        """One thread; two where a job is long, so that no run ends waiting for a single core."""
+        folds = self.protocol(dataset).folds * len(members(repetitions))
+        return 2 if self.seconds_per_fold(dataset, self.methods[model].seconds) * folds > LONG_JOB else 1
+
+    def memory(self, dataset: str) -> int:
+        """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
+        return int(600 + 500 * self.seconds_per_fold(dataset, 1))
+
+    # -------------------------------------------------------------------------------------------- the outlier studies
+
+    @property
+    def studies(self) -> list[str]:
+        """The outlier studies of the run."""
+        return list(self.config.get("outliers", {}))
+
+    @property
+    def outlier_datasets(self) -> list[str]:
+        """The datasets that the outlier studies learn from."""
+        studies = self.config.get("outliers", {})
+        pairs = studies.get("wine", {}).get("datasets", {})
+        images = [studies["images"]["dataset"]] if "images" in studies else []
+        return list(dict.fromkeys([*(name for pair in pairs.values() for name in pair), *images]))
+
+    @property
+    def outlier_labels(self) -> dict[str, str]:
+        """Dataset -> its name in the figures of the outlier studies."""
+        return {name: self.datasets[name].label for name in self.outlier_datasets}
+
+    @property
+    def foreign_kinds(self) -> list[dict[str, Any]]:
+        """The foreign images of the image study."""
+        return self.config.get("outliers", {}).get("images", {}).get("foreign", [])
+
+    @property
+    def foreign_datasets(self) -> list[str]:
+        """The datasets of images that the outlier studies only ask about."""
+        return list(dict.fromkeys(kind["dataset"] for kind in self.foreign_kinds if "dataset" in kind))
+
+    @property
+    def foreign_files(self) -> list[Path]:
+        return [fill(self.files.foreign, dataset=name) for name in self.foreign_datasets]
+
+    def outlier_settings(self, study: str, without: Sequence[str]) -> dict[str, Any]:
+        """Parameters of an outlier study."""
+        own = self.config.get("outliers", {}).get(study, {})
+        shared = {"seed": self.config["protocol"]["seed"], "forest": self.config["forest"]}
+        return {key: own[key] for key in own if key not in without} | shared
+
+    def wine_pair(self, reading: str) -> list[Path]:
+        pair = self.config["outliers"]["wine"]["datasets"][reading]
+        return [fill(self.files.dataset, dataset=name) for name in pair]
+
+    def image_dataset(self) -> Path:
+        return fill(self.files.dataset, dataset=self.config["outliers"]["images"]["dataset"])
+
+    def signals(self, study: str) -> list[Path]:
+        """The signals of an outlier study; of wine, one file for each reading of its classes."""
+        if study != "wine":
+            return [self.files.image_signals]
+        readings = self.config["outliers"]["wine"]["datasets"]
+        return [fill(self.files.wine_signals, reading=reading) for reading in readings]
+
+    def drawn_signals(self, study: str) -> Path:
+        return self.signals(study)[0]
+
+    @property
+    def outlier_tables(self) -> list[Path]:
+        return [fill(self.files.outliers, study=study) for study in self.studies]
+
+    @property
+    def outlier_files(self) -> list[Path]:
+        return [*self.outlier_tables, *self._figures("", [f"fx_{study}" for study in self.studies])]
+
+    # --------------------------------------------------------------------------------------------------- the ablation
+
+    @property
+    def ablation(self) -> Mapping[str, Any]:
+        return self.config.get("ablation", {"datasets": [], "repetitions": 0, "rates": [], "variants": {}})
+
+    @property
+    def variants(self) -> Mapping[str, Any]:
+        return self.ablation["variants"]
+
+    @property
+    def variant_labels(self) -> dict[str, str]:
+        return {name: variant["label"] for name, variant in self.variants.items()}
+
+    @property
+    def variant_repetitions(self) -> list[int]:
+        """The first repetitions of the study."""
+        return list(range(1, self.ablation["repetitions"] + 1))
+
+    def variant_protocol(self, dataset: str) -> Protocol:
+        """The study's protocol, at some of its rates."""
+        return self.fold_settings(dataset)._replace(rates=tuple(sorted(self.ablation["rates"])))
+
+    def variant_forest(self, variant: str) -> dict[str, Any]:
+        return {**self.config["forest"], **self.variants[variant].get("forest", {})}
+
+    def variant_models(self, variant: str) -> dict[str, MethodEntry]:
+        return models_of(self.variants[variant], self.methods)
+
+    @property
+    def variant_mechanism(self) -> str:
+        """The ablation looks at the run's first mechanism."""
+        return self.config["protocol"]["mechanisms"][0]
+
+    def variant_modules(self, variant: str) -> list[str]:
+        return self.modules(list(self.variant_models(variant)), [self.variant_mechanism])
+
+    @property
+    def variant_scores(self) -> list[Path]:
+        return [
+            fill(self.files.variant, dataset=dataset, variant=name)
+            for name, variant in self.variants.items()
+            for dataset in datasets_of(variant, self.ablation)
+        ]
+
+    @property
+    def compared_scores(self) -> list[Path]:
+        """The study's own scores of every method that has a variant."""
+        last = self.ablation["repetitions"]
+        return [
+            path
+            for dataset, names in methods_by_dataset(self.ablation).items()
+            for path in self._of_models(
+                self.files.scores,
+                dataset,
+                list(dict.fromkeys(self.methods[name].model for name in names)),
+                [self.variant_mechanism],
+            )
+            if overlap(path.stem, f"1-{last}")
+        ]
+
+    @property
+    def compared_methods(self) -> dict[str, MethodEntry]:
+        """The methods that have a variant."""
+        names = dict.fromkeys(name for variant in self.variants.values() for name in variant["methods"])
+        return {name: self.methods[name] for name in names}
+
+    @property
+    def variant_datasets(self) -> dict[str, str]:
+        """Dataset -> label, for the datasets of the ablation in their order."""
+        return {name: self.datasets[name].label for name in methods_by_dataset(self.ablation)}
+
+    @property
+    def ablation_files(self) -> list[Path]:
+        names = ["ablation.csv", "tables/ablation.html", "tables/ablation.tex"]
+        return [self.files.results / name for name in names if self.variants]
+
+    # ----------------------------------------------------------------------------------------------------- artefacts
+
+    def _figures(self, view: str, names: Sequence[str]) -> list[Path]:
+        return [fill(self.files.figure, view=view, name=name, kind=kind) for name in names for kind in FIGURE_KINDS]
+
+    def _tables(self, view: str, names: Sequence[str]) -> list[Path]:
+        return [
+            fill(pattern, view=view, name=name) for name in names for pattern in (self.files.page, self.files.latex)
+        ]
+
+    @property
+    def figure_files(self) -> list[Path]:
+        of_views = [
+            path for view in self.views for path in self._figures(view.folder, [*self.names, self.gain_figure, "ranks"])
+        ]
+        return [*of_views, *self._figures("", ["agreement"])]
+
+    @property
+    def table_files(self) -> list[Path]:
+        of_views = [
+            path for view in self.views for path in self._tables(view.folder, [*self.names, "table1", "ranks", "tally"])
+        ]
+        return [*of_views, *self._tables("", ["agreement"])]
+
+    @property
+    def data_files(self) -> list[Path]:
+        """The tables of the views as data: those that the paper's LaTeX reads."""
+        return [
+            path
+            for view in self.views
+            for path in (
+                fill(self.files.table1, view=view.folder),
+                *(fill(self.files.ci, view=view.folder, dataset=name) for name in self.names),
+            )
+        ]
+
+    @property
+    def report_inputs(self) -> list[Path]:
+        return [
+            *self.figure_files,
+            *self.table_files,
+            *self.outlier_files,
+            *self.ablation_files,
+            self.files.provenance,
+            self.files.summary,
+        ]
+
+
+def members(repetitions: str) -> list[int]:
+    """The repetitions of a piece.
+
+    >>> members("6-8")
+    [6, 7, 8]
+    """
+    first, last = map(int, repetitions.split("-"))
+    return list(range(first, last + 1))
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two pieces share a repetition.
+
+    >>> overlap("1-5", "5-5"), overlap("1-5", "6-10")
+    (True, False)
+    """
+    return bool(set(members(one)) & set(members(other)))
