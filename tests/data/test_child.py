@@ -19,7 +19,9 @@ def alive(pid):
 
 
 def test_output_and_status():
-    status, out, _ = child.run([sys.executable, "-c", "import sys; print(input()); sys.exit(3)"], 20, stdin="word\n")
+    status, out, _ = child.run_limited(
+        [sys.executable, "-c", "import sys; print(input()); sys.exit(3)"], 20, stdin="word\n"
+    )
     assert (status, out.strip()) == (3, "word")
 
 
@@ -35,7 +37,7 @@ def test_time_is_hard_and_reaches_what_the_command_started(tmp_path):
     )
     start = time.monotonic()
     with pytest.raises(SourceTimeout):
-        child.run([sys.executable, "-c", code], 2)
+        child.run_limited([sys.executable, "-c", code], 2)
     assert time.monotonic() - start < 10
     pid = int(note.read_text())
     end = time.monotonic() + 5
@@ -47,7 +49,9 @@ def test_time_is_hard_and_reaches_what_the_command_started(tmp_path):
 def test_a_reason_comes_back_with_whether_to_try_again(tmp_path):
     with pytest.raises(SourceError, match="connection failed") as caught:
         child.call(
-            "joints.data.sources.url:download", {"address": "http://127.0.0.1:9/x", "path": str(tmp_path / "x")}, 60
+            "joints.data.sources.url:download_file",
+            {"address": "http://127.0.0.1:9/x", "path": str(tmp_path / "x")},
+            60,
         )
     assert caught.value.retry
 
@@ -63,7 +67,7 @@ def test_a_child_does_not_outlive_its_time_when_its_parent_is_killed(openml, tmp
     code = (
         "from joints.data import child\n"
         f"where = {{'address': '{openml.base}/files/x', 'path': '{tmp_path}/x'}}\n"
-        "child.call('joints.data.sources.url:download', where, 4)"
+        "child.call('joints.data.sources.url:download_file', where, 4)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code])
     end = time.monotonic() + 30

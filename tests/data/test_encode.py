@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from joints.data.catalogue import Entry
+from joints.data.catalogue import DatasetEntry
 from joints.data.encode import encode, is_continuous
 from joints.data.raw import normalise
 from joints.errors import JointsError
 
 
 def entry(**content):
-    return Entry.read("toy", {"target": "class", **content})
+    return DatasetEntry(name="toy", label="Toy", **{"target": "class", **content})
 
 
 def table(**columns):
@@ -121,13 +121,19 @@ def test_a_wrong_number_is_named_with_what_was_expected_and_what_came(number):
 @pytest.mark.parametrize(
     ("content", "columns", "reason"),
     [
-        ({"target": "klass"}, {}, r"no column 'klass' \(did you mean 'class'\?\)"),
-        ({"drop": ["zz"]}, {}, "no column 'zz'"),
+        ({"target": "klass"}, {}, r"it has no column 'klass' \(did you mean 'class'\?\), only a, b, c, class$"),
+        ({"drop": ["zz"]}, {}, "it has no column 'zz', only a, b, c, class$"),
+        ({"values": {"zz": {1: 2}}}, {}, "it has no column 'zz', only a, b, c, class$"),
         ({"continuous": ["a"]}, {}, "'a' is continuous but holds the text 'u'"),
         ({}, {"class": ["x", "?", "x", "y"]}, "1 rows have no class"),
         ({}, {"b": ["?"] * 4}, "'b' has no values"),
     ],
 )
 def test_mistakes_are_one_sentence(content, columns, reason):
-    with pytest.raises(JointsError, match=f"'toy'.*{reason}"):
+    with pytest.raises(JointsError, match=f"^Dataset 'toy': .*{reason}"):
         encode(entry(**content), [table(**{**FRAME, **columns})])
+
+
+def test_the_name_and_the_label_are_those_of_the_entry():
+    data = encode(entry(), [table(**FRAME)])
+    assert (data.name, data.label) == ("toy", "Toy")

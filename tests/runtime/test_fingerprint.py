@@ -65,3 +65,50 @@ def test_what_changes_a_fingerprint(package, name, text, same):
 def test_a_module_that_is_not_there(package):
     with pytest.raises(ModuleNotFoundError, match=r"joints\.gone"):
         fingerprint.code_digest("joints.gone")
+
+
+def test_what_a_script_imports_and_what_a_catalogue_names(package, tmp_path):
+    _, digest = package
+    script = tmp_path / "script.py"
+    script.write_text("import pandas\nfrom joints.data.dataset import Dataset\nfrom joints.runtime import log\n")
+
+    def of_script(*modules):
+        digest()
+        return fingerprint.script_digest(script, *modules)
+
+    before, with_more = of_script(), of_script("joints.forest.grow")
+    assert before != with_more
+    (tmp_path / "joints" / "forest" / "grow.py").write_text("X = 2\n")
+    assert of_script() == before and of_script("joints.forest.grow") != with_more
+    (tmp_path / "joints" / "data" / "dataset.py").write_text("class Dataset:\n    x = 1\n")
+    assert of_script() != before
+
+
+def test_the_machinery_of_jobs_does_not_count(package):
+    folder, digest = package
+    (folder / "runtime").mkdir()
+    (folder / "runtime" / "log.py").write_text("X = 1\n")
+    (folder / "data" / "table.py").write_text("from joints.runtime import log\n")
+    before = digest("joints.data.table")
+    (folder / "runtime" / "log.py").write_text("X = 2\n")
+    assert digest("joints.data.table") == before
+
+
+def test_files_beside_a_module_that_it_names(package):
+    folder, digest = package
+    (folder / "forest" / "grow.py").write_text('STYLE = "paper.mplstyle"\n')
+    (folder / "forest" / "paper.mplstyle").write_text("lines.linewidth: 1\n")
+    before = digest("joints.forest.grow")
+    (folder / "forest" / "paper.mplstyle").write_text("lines.linewidth: 2\n")
+    assert digest("joints.forest.grow") != before
+
+
+def test_a_users_own_module(package, tmp_path, monkeypatch):
+    _, digest = package
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import helper\nfrom joints.errors import E\n")
+    (tmp_path / "helper.py").write_text("X = 1\n")
+    assert fingerprint.import_closure("mine") == {"mine", "helper", "joints.errors"}
+    before = digest("mine")
+    (tmp_path / "helper.py").write_text("X = 2\n")
+    assert digest("mine") != before

@@ -1,5 +1,6 @@
 """Scores of a method: Theorem 1, what a row says, sentences about failures."""
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,12 +8,15 @@ from mixed import mixed_table
 
 from joints.data import Dataset
 from joints.errors import JointsError
-from joints.interface import Method
-from joints.study.evaluate import score, score_probabilities
-from joints.study.forests import grow
-from joints.study.methods import make
-from joints.study.protocol import Protocol
-from joints.study.scores import KEYS, read_tables, write_table
+from joints.interface import ONLY_ANSWER, Method
+from joints.runtime.files import csv_text, write_csv
+from joints.study import metrics
+from joints.study.entries import MethodEntry, make
+from joints.study.evaluate import score
+from joints.study.forests import file_name, from_folders, grow_into, grown_once
+from joints.study.mechanisms.mcar import CompletelyAtRandom
+from joints.study.protocol import Protocol, folds_of
+from joints.study.scores import KEYS, OF_MODEL, read_scores
 
 PROTOCOL = Protocol(seed=7, folds=2, rates=(0, 0.3, 0.9), repetitions=2)
 
@@ -26,13 +30,22 @@ def dataset(missing=0.0):
 @pytest.fixture(scope="module")
 def forests(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forests")
-    grow(dataset(), PROTOCOL, [1, 2], {"n_estimators": 10}, folder)
+    grow_into(folder, dataset(), PROTOCOL, [1, 2], {"n_estimators": 10})
     return folder
 
 
-def run(cls, forests, answers, n_jobs=1, repetitions=(1, 2), data=None, **parameters):
+MECHANISMS = {"mcar": CompletelyAtRandom()}
+METRICS = {"accuracy": metrics.accuracy, "log_loss": metrics.log_loss, "brier": metrics.brier}
+
+
+def run(cls, folder, n_jobs=1, repetitions=(1, 2), **parameters):
     model = make(f"joints.study.methods.{cls}", parameters)
-    return score(data or dataset(), PROTOCOL, repetitions, model, "it", answers, [forests], n_jobs)
+    study = ("it", from_folders([folder]), MECHANISMS, METRICS, n_jobs)
+    return score(dataset(), PROTOCOL, repetitions, model, *study)
+
+
+def answer(scores, name):
+    return scores[scores["answer"] == name]
 
 
 METHODS = {
@@ -45,11 +58,11 @@ METHODS = {
 
 def test_complete_rows_get_one_answer_from_the_forest_and_everything_built_on_it(forests):
     """Theorem 1: GeF is the forest on complete rows; so are surrogate splits, Friedman's method and all imputations."""
-    friedman, _ = run("gef.GenerativeForest", forests, {"friedman": "friedman"})
-    gef, _ = run("gef.GenerativeForest", forests, {"gef": "average", "gefp": "mixture"})
+    gef, _ = run("gef.GenerativeForest", forests)
+    friedman = answer(gef, "friedman")
     expected = friedman.query("rate == 0").set_index(["repetition", "fold"])
-    others = {name: run(name, forests, {"m": ""}, **settings)[0] for name, settings in METHODS.items()}
-    others["gef"] = gef[gef["method"] == "gef"]
+    others = {name: run(name, forests, **settings)[0] for name, settings in METHODS.items()}
+    others["gef"] = answer(gef, "average")
     for name, scores in others.items():
         complete = scores.query("rate == 0").set_index(["repetition", "fold"])
         pd.testing.assert_series_equal(complete["accuracy"], expected["accuracy"], check_exact=True, obj=name)
@@ -59,43 +72,45 @@ def test_complete_rows_get_one_answer_from_the_forest_and_everything_built_on_it
 
 
 def test_rows_and_keys(forests):
-    scores, seconds = run("gef.GenerativeForest", forests, {"gef": "average", "gefp": "mixture"})
-    assert scores.columns.tolist() == [*KEYS, "accuracy", "log_loss", "brier"]
-    assert seconds.columns.tolist() == [*KEYS, "fit_seconds", "predict_seconds"]
-    assert len(scores) == 2 * 2 * 3 * 2 and not scores.duplicated(KEYS).any()
-    pd.testing.assert_frame_equal(scores[KEYS], seconds[KEYS])
+    scores, seconds = run("gef.GenerativeForest", forests)
+    assert scores.columns.tolist() == [*OF_MODEL, "answer", *METRICS]
+    assert seconds.columns.tolist() == [*OF_MODEL, "fit_seconds", "predict_seconds"]
+    assert set(scores["answer"]) == {"average", "mixture", "friedman"} and set(scores["mechanism"]) == {"mcar"}
+    assert len(scores) == 3 * 2 * 2 * 3 and not scores.duplicated([*OF_MODEL, "answer"]).any()
+    pd.testing.assert_frame_equal(answer(scores, "average")[OF_MODEL].reset_index(drop=True), seconds[OF_MODEL])
     assert (seconds[["fit_seconds", "predict_seconds"]] > 0).all().all()
     assert scores["accuracy"].between(0, 1).all() and scores["brier"].between(0, 2).all()
 
 
-def test_the_same_bytes_whatever_the_threads_and_the_pieces(forests, tmp_path):
-    whole, _ = run("gef.GenerativeForest", forests, {"gef": "average"})
-    pieces = [run("gef.GenerativeForest", forests, {"gef": "average"}, 2, [r])[0] for r in (1, 2)]
-    for name, table in {"whole": whole, "first": pieces[0], "second": pieces[1]}.items():
-        write_table(table, tmp_path / f"{name}.csv")
-    write_table(read_tables([tmp_path / "second.csv", tmp_path / "first.csv"]), tmp_path / "pieces.csv")
-    assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+def test_answers_become_methods(forests, tmp_path):
+    scores, _ = run("gef.GenerativeForest", forests)
+    write_csv(tmp_path / "scores.csv", scores)
+    gef, plus = MethodEntry("gef", "GeF", of="it", answer="average"), MethodEntry("p", "+", of="it", answer="mixture")
+    table = read_scores([tmp_path / "scores.csv"], {"gef": gef, "p": plus})
+    assert table.columns.tolist() == [*KEYS, *METRICS] and set(table["method"]) == {"gef", "p"}
+    expected = answer(scores, "mixture").sort_values(OF_MODEL)["brier"].to_numpy()
+    np.testing.assert_allclose(table[table["method"] == "p"]["brier"], expected, rtol=1e-15)
+    wrong = MethodEntry("x", "X", of="it", answer="mixtrue")
+    with pytest.raises(JointsError, match="'x' takes the answer 'mixtrue' of 'it', which has 'average', 'mixture'"):
+        read_scores([tmp_path / "scores.csv"], {"x": wrong})
 
 
-def test_forests_are_the_same_bytes_again(forests, tmp_path):
-    grow(dataset(), PROTOCOL, [2], {"n_estimators": 10}, tmp_path, n_jobs=2)
-    (found,) = {path.name for path in tmp_path.iterdir()} & {"repetition2_fold1.joblib"}
-    scores = [run("mean.MeanImputation", folder, {"m": ""}, 1, [2])[0] for folder in (forests, tmp_path)]
-    pd.testing.assert_frame_equal(*scores, check_exact=True)
-    assert found
+def test_the_same_bytes_whatever_the_threads_and_the_pieces(forests):
+    whole, _ = run("gef.GenerativeForest", forests)
+    pieces = [run("gef.GenerativeForest", forests, 2, [r])[0] for r in (1, 2)]
+    assert csv_text(pd.concat(pieces)) == csv_text(whole)
 
 
-def test_scores_by_hand():
-    proba = np.array([[0.7, 0.3], [0.4, 0.6], [1.0, 0.0]])
-    accuracy, log_loss, brier = score_probabilities(proba, np.array([0, 0, 1]))
-    assert accuracy == pytest.approx(1 / 3)
-    assert log_loss == pytest.approx(-np.log([0.7, 0.4, 1e-15]).mean())
-    assert brier == pytest.approx(np.mean([2 * 0.3**2, 2 * 0.6**2, 2.0]))
-
-
-def test_rounding_does_not_decide_a_tie():
-    tie = np.array([[0.5 - 1e-14, 0.5 + 1e-14]])
-    assert score_probabilities(tie, np.array([0]))[0] == 1.0
+def test_forests_are_the_same_in_files_and_in_memory_whatever_the_threads(forests, tmp_path):
+    data, parameters = dataset(), {"n_estimators": 10}
+    grow_into(tmp_path, data, PROTOCOL, [2], parameters, n_jobs=2)
+    fold = next(folds_of(data, PROTOCOL, [2]))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [file_name(fold), "repetition2_fold2.joblib"]
+    in_memory = grown_once(data, PROTOCOL, parameters)
+    assert in_memory(fold) is in_memory(fold)
+    found = [in_memory(fold), *(from_folders([folder])(fold) for folder in (forests, tmp_path))]
+    trees = [joblib.hash(forest.forest_) for forest in found]
+    assert len(set(trees)) == 1
 
 
 class Fails(Method):
@@ -121,22 +136,26 @@ class Fails(Method):
     ("how", "reason"),
     [
         ("fit", "repetition 1, fold 2, while fitting: MemoryError: no memory for leaves"),
-        ("raise", "repetition 1, fold 2, rate 0.3: ValueError: its probabilities have shape"),
-        ("nan", "repetition 1, fold 2, rate 0.3: ValueError: its answer is not a probability distribution"),
-        ("shape", "repetition 1, fold 2, rate 0.3: ValueError: its probabilities have shape"),
-        ("sum", "repetition 1, fold 2, rate 0.3: ValueError: its answer is not a probability distribution"),
+        ("raise", "repetition 1, fold 2, mcar, rate 0.3: ValueError: its probabilities have shape"),
+        ("nan", "repetition 1, fold 2, mcar, rate 0.3: ValueError: its answer is not a probability distribution"),
+        ("shape", "repetition 1, fold 2, mcar, rate 0.3: ValueError: its probabilities have shape"),
+        ("sum", "repetition 1, fold 2, mcar, rate 0.3: ValueError: its answer is not a probability distribution"),
     ],
 )
 def test_a_failure_names_its_place(forests, how, reason):
     with pytest.raises(JointsError, match=f"^dataset toy, method broken, {reason}"):
-        score(dataset(), PROTOCOL, [1, 2], Fails(how), "broken", {"broken": ""}, [forests])
+        study = ("broken", from_folders([forests]), MECHANISMS, METRICS)
+        score(dataset(), PROTOCOL, [1, 2], Fails(how), *study)
 
 
-def test_missing_forests_and_unknown_answers(forests, tmp_path):
+def test_missing_forests(tmp_path):
     with pytest.raises(JointsError, match=r"there is no repetition1_fold1.joblib in .*: grow the forests first"):
-        run("mean.MeanImputation", tmp_path, {"mean": ""})
-    with pytest.raises(JointsError, match="it has no answer 'mixtrue', only 'average', 'mixture'"):
-        run("gef.GenerativeForest", forests, {"gef": "mixtrue"})
+        run("mean.MeanImputation", tmp_path)
+
+
+def test_a_model_with_one_answer(forests):
+    scores, _ = run("mean.MeanImputation", forests, repetitions=[1])
+    assert set(scores["answer"]) == {ONLY_ANSWER}
 
 
 @pytest.mark.parametrize(
@@ -150,5 +169,5 @@ def test_missing_forests_and_unknown_answers(forests, tmp_path):
     ],
 )
 def test_a_method_that_cannot_be_made(cls, parameters, reason):
-    with pytest.raises(JointsError, match=f"the method {cls} cannot be made with parameters .*{reason}"):
+    with pytest.raises(JointsError, match=f"{cls} cannot be .*{reason}"):
         make(cls, parameters)

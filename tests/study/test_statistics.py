@@ -18,12 +18,20 @@ DEMSAR = np.array(
 
 
 def demsar_scores():
-    rows = [(f"d{i}", f"m{j}", 1, 0.3, DEMSAR[i, j]) for i in range(14) for j in range(4)]
-    return pd.DataFrame(rows, columns=["dataset", "method", "repetition", "rate", "accuracy"])
+    rows = [(f"d{i}", f"m{j}", "mcar", 1, 0.3, DEMSAR[i, j]) for i in range(14) for j in range(4)]
+    return pd.DataFrame(rows, columns=["dataset", "method", "mechanism", "repetition", "rate", "accuracy"])
+
+
+def ranks(scores, methods):
+    return statistics.ranks(scores, methods, [study.ACCURACY])
+
+
+def comparisons(scores):
+    return statistics.comparisons(scores, study.METHODS, "knn", [study.ACCURACY])
 
 
 def test_ranks_of_demsars_example():
-    table = statistics.ranks(demsar_scores(), ["m0", "m1", "m2", "m3"]).set_index("method")
+    table = ranks(demsar_scores(), ["m0", "m1", "m2", "m3"]).set_index("method")
     np.testing.assert_allclose(table["rank"], [3.143, 2.000, 2.893, 1.964], atol=5e-4)
     assert table["critical_difference"].iloc[0] == pytest.approx(1.25, abs=0.005)
     assert table["p_value"].iloc[0] < 0.05 and (table["datasets"] == 14).all()
@@ -34,7 +42,7 @@ def test_ranks_are_over_the_repetitions_that_all_methods_have():
     lucky = scores[scores["method"] == "m0"].assign(repetition=2, accuracy=1.0)
     more = pd.concat([scores, lucky])
     methods = ["m0", "m1", "m2", "m3"]
-    pd.testing.assert_frame_equal(statistics.ranks(more, methods), statistics.ranks(scores, methods))
+    pd.testing.assert_frame_equal(ranks(more, methods), ranks(scores, methods))
 
 
 def test_friedman_test_is_scipys_and_silent_where_nothing_differs():
@@ -78,7 +86,7 @@ def test_holm_against_the_definition():
 def test_wins_ties_and_losses_add_up():
     scores = study.scores(repetitions=5, folds=3)
     scores.loc[(scores["method"] == "gef") & (scores["rate"] == 0.9), "accuracy"] += 0.3
-    table = statistics.comparisons(scores, study.METHODS)
+    table = comparisons(scores)
     assert set(table["method"]) == set(study.METHODS) - {"knn"}
     tally = statistics.tally(table)
     assert (tally[["wins", "ties", "losses"]].sum(axis=1) == 3).all() and len(tally) == 9 * 4
@@ -88,16 +96,27 @@ def test_wins_ties_and_losses_add_up():
 
 
 def test_ranks_of_a_study():
-    table = statistics.ranks(study.scores(), study.METHODS)
-    for _, group in table.groupby("rate"):
+    table = statistics.ranks(study.scores(), study.METHODS, study.METRICS)
+    assert set(table["metric"]) == set(study.PLAN.metrics)
+    for _, group in table.groupby(["rate", "metric"]):
         assert group["rank"].sum() == pytest.approx(10 * 11 / 2)
+
+
+def test_a_metric_that_is_better_when_lower_turns_ranks_and_outcomes_around():
+    scores = study.scores(repetitions=5, folds=3).assign(log_loss=lambda table: 1 - table["accuracy"])
+    loss, accuracy = study.PLAN.metrics["log_loss"]._replace(unit="%"), study.ACCURACY
+    by_loss, by_accuracy = (statistics.ranks(scores, study.METHODS, [metric]) for metric in (loss, accuracy))
+    np.testing.assert_allclose(by_loss["rank"], by_accuracy["rank"])
+    tested = [statistics.comparisons(scores, study.METHODS, "knn", [metric]) for metric in (loss, accuracy)]
+    np.testing.assert_allclose(tested[0]["difference"], -tested[1]["difference"], atol=1e-9)
+    assert tested[0]["outcome"].tolist() == tested[1]["outcome"].tolist()
 
 
 def test_a_method_with_fewer_repetitions_is_compared_over_those():
     scores = study.scores(repetitions=5, folds=3)
     fewer = scores[(scores["method"] != "missforest") | (scores["repetition"] <= 2)]
-    only_two = statistics.comparisons(scores[scores["repetition"] <= 2], study.METHODS)
-    table = statistics.comparisons(fewer, study.METHODS)
+    only_two = comparisons(scores[scores["repetition"] <= 2])
+    table = comparisons(fewer)
     pd.testing.assert_frame_equal(
         table.query("method == 'missforest'").reset_index(drop=True),
         only_two.query("method == 'missforest'").reset_index(drop=True),

@@ -9,7 +9,8 @@ from joints.study import verify
 
 def means(shift=0.0, interval=1.0, datasets=("a", "b"), rates=(0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)):
     rows = [(d, m, r, 80 - 10 * r + shift, interval) for d in datasets for m in ("knn", "gef") for r in rates]
-    return pd.DataFrame(rows, columns=["dataset", "method", "rate", "mean", "interval"])
+    table = pd.DataFrame(rows, columns=["dataset", "method", "rate", "mean", "interval"])
+    return table.assign(mechanism="mcar", metric="accuracy")
 
 
 @pytest.mark.parametrize(

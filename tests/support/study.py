@@ -1,19 +1,28 @@
 """A made-up study: scores of all methods of the paper on a few of its datasets, near the paper's numbers."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from joints.runtime.config import read_yaml
-from joints.study.methods import entries
+from joints.study import summarise
+from joints.study.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
-METHODS = ["surrogate", "friedman", "mean", "knn", "missforest", "learnspn", "gef", "gef_lspn", "gefp", "gefp_lspn"]
-CATALOGUE = entries(read_yaml(ROOT / "config/methods.yaml"), "config/methods.yaml")
-LABELS = {name: CATALOGUE[name].label for name in METHODS}
-COLUMNS = {entry.name: [entry.column, entry.interval] for entry in CATALOGUE.values() if entry.column}
+with contextlib.chdir(ROOT):  # a configuration names its catalogues relative to the project
+    PLAN = Plan.read(["config/config.yaml"])
+
+METHODS = list(PLAN.used)
+ENTRIES = PLAN.shown
+LABELS = PLAN.labels
+COLUMNS = PLAN.paper_columns
+TABLE1 = PLAN.table1_methods
+METRICS = PLAN.all_metrics
+ACCURACY = PLAN.metrics["accuracy"]
+VIEW = PLAN.paper_view
 PAPER = pd.read_csv(ROOT / "config/paper_table1.csv")
+IN_FILE = summarise.in_file_order(TABLE1, PAPER.columns)
 DATASETS = {"breast": "wdbc", "diabetes": "diabetes", "vehicle": "vehicle"}
 
 
@@ -22,26 +31,46 @@ def scores(rates=(0.0, 0.1, 0.3, 0.9), repetitions=3, folds=2):
     theirs = PAPER.set_index("Dataset")
     rows = []
     for dataset, label in DATASETS.items():
-        for number, method in enumerate(METHODS):
-            column = COLUMNS[method][0]
-            level = theirs.loc[label, column] if column in theirs else 70.0
+        for number, (method, entry) in enumerate(PLAN.used.items()):
+            level = theirs.loc[label, entry.columns[0]] if entry.columns[0] in theirs else 70.0
             for repetition in range(1, repetitions + 1):
                 for fold in range(1, folds + 1):
                     for rate in rates:
                         accuracy = (level - 30 * (rate - 0.3) - number * rate + rng.normal(0, 0.5)) / 100
-                        rows.append((dataset, method, repetition, fold, rate, min(accuracy, 1.0), 0.5, 0.3))
-    keys = ["dataset", "method", "repetition", "fold", "rate", "accuracy", "log_loss", "brier"]
-    return pd.DataFrame(rows, columns=keys)
+                        accuracy = min(accuracy, 1.0)
+                        others = (1 - accuracy, (1 - accuracy) / 2, (1 + accuracy) / 2, 0.05)
+                        rows.append((dataset, method, "mcar", rate, repetition, fold, accuracy, *others))
+    keys = ["dataset", "method", "mechanism", "rate", "repetition", "fold"]
+    return pd.DataFrame(rows, columns=[*keys, *PLAN.metrics])
+
+
+def means_of(table):
+    """Means of all methods and metrics."""
+    return summarise.means(table, METHODS, METRICS)
+
+
+def accuracies(table, **keys):
+    """The rows of a long table about accuracy, with these keys."""
+    return summarise.at(table, **VIEW.keys, **keys)
 
 
 def details():
     """The run's table of datasets."""
     theirs = PAPER.set_index("Dataset")
     rows = [
-        {"dataset": name, "label": label, "title": f"Title of {label}", "n": theirs.loc[label, "n"],
-         "categorical": theirs.loc[label, "cat"], "continuous": theirs.loc[label, "cont"],
-         "classes": theirs.loc[label, "nc"], "majority": theirs.loc[label, "maj"], "missing": 0, "source": "made up",
-         "citation": ""}
+        {
+            "dataset": name,
+            "label": label,
+            "title": f"Title of {label}",
+            "n": theirs.loc[label, "n"],
+            "categorical": theirs.loc[label, "cat"],
+            "continuous": theirs.loc[label, "cont"],
+            "classes": theirs.loc[label, "nc"],
+            "majority": theirs.loc[label, "maj"],
+            "missing": 0,
+            "source": "made up",
+            "citation": "",
+        }
         for name, label in DATASETS.items()
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from working_copy import Project, copy_project
+from working_copy import Project, copy_project, small_config
 
 
 @pytest.fixture
@@ -14,18 +14,13 @@ def project(root, tmp_path, openml, monkeypatch) -> Project:
     (folder / "own.csv").write_text(
         "".join(["length,shape,sort\n"] + [f"{i / 3:.2f},{'ab'[i % 2]},{i % 3}\n" for i in range(30)])
     )
-    config = {
-        "run": "test",
-        "catalogue": "catalogue.yaml",
-        "datasets": ["fruit", "own"],
-        "methods_catalogue": "config/methods.yaml",
-        "methods": ["mean", "knn"],
-        "protocol": {"seed": 1, "repetitions": 1, "folds": 2, "rates": [0, 0.3]},
-        "forest": {"n_estimators": 5},
-        "fetch": {"folder": "data", "sources": ["openml", "csv"], "tries": 2, "pause": 0.05, "timeout": 60},
-        "openml": {"server": openml.server},
-        "url": {"prefixes": {}},
-    }
+    config = small_config(
+        ["fruit", "own"],
+        methods=["mean", "knn"],
+        protocol={"seed": 1, "repetitions": 1, "folds": 2, "rates": [0, 0.3]},
+        fetch={"sources": ["openml", "csv"], "tries": 2, "pause": 0.05, "timeout": 60},
+        openml={"server": openml.server},
+    )
     catalogue = {
         "fruit": {
             "sources": [{"openml": {"id": 7}}],

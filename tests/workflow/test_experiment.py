@@ -1,5 +1,6 @@
 """The experiment from end to end with the real Snakemake: what it writes, resumes, repeats, and says when it fails."""
 
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from working_copy import Project, copy_project
+from working_copy import Project, copy_project, small_config
 
 pytestmark = pytest.mark.xdist_group("experiment")  # one after the other: each run takes all cores
 
@@ -24,21 +25,20 @@ def new_project(root, folder):
     copy_project(root, folder)
     for name, n in (("one", 60), ("two", 48)):
         kind = np.arange(n) % 2
-        table = pd.DataFrame({"a": rng.normal(kind, 0.8).round(3), "b": rng.normal(-kind, 1).round(3),
-                              "c": np.where(rng.random(n) < 0.7, kind, 1 - kind), "kind": kind})  # fmt: skip
-        table.to_csv(folder / f"{name}.csv", index=False)
-    config = {
-        "run": "test",
-        "catalogue": "catalogue.yaml",
-        "datasets": ["one", "two"],
-        "methods_catalogue": "config/methods.yaml",
-        "methods": METHODS,
-        "protocol": {"seed": 1, "repetitions": 2, "folds": 2, "rates": [0, 0.3, 0.9]},
-        "forest": {"n_estimators": 5},
-        "fetch": {"folder": "data", "sources": ["csv"], "tries": 1, "pause": 0, "timeout": 60},
-        "openml": {"server": "http://127.0.0.1:9/none"},
-        "url": {"prefixes": {}},
-    }
+        columns = {
+            "a": rng.normal(kind, 0.8).round(3),
+            "b": rng.normal(-kind, 1).round(3),
+            "c": np.where(rng.random(n) < 0.7, kind, 1 - kind),
+            "kind": kind,
+        }
+        pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
+    config = small_config(
+        ["one", "two"],
+        methods=METHODS,
+        protocol={"seed": 1, "repetitions": 2, "folds": 2, "rates": [0, 0.3, 0.9]},
+        fetch={"sources": ["csv"], "tries": 1, "pause": 0, "timeout": 60},
+        openml={"server": "http://127.0.0.1:9/none"},
+    )
     catalogue = {name: {"sources": [{"csv": {"path": f"{name}.csv"}}], "target": "kind"} for name in ("one", "two")}
     return Project(folder, config, catalogue)
 
@@ -75,18 +75,27 @@ def counts(project, *arguments):
 
 def test_everything_is_there(finished):
     files = set(finished.files())
-    figures = {f"figures/test/{name}.{kind}" for name in ("one", "two", "againstKNN", "agreement", "ranks")
-               for kind in ("pgf", "pdf", "png")}  # fmt: skip
-    tables = {f"results/test/tables/{name}.{kind}" for name in ("one", "two", "table1", "agreement", "ranks", "tally")
-              for kind in ("tex", "html")}  # fmt: skip
-    single = {f"results/test/{name}" for name in ("table1.csv", "agreement.csv", "ranks.csv", "tally.csv", "means.csv",
-              "comparisons.csv", "gains.csv", "seconds.csv", "summary.txt", "report.html", "provenance.html",
-              "ci/one.csv", "ci/two.csv")}  # fmt: skip
-    assert figures | tables | single <= files
+    drawn, shown = (
+        ("one", "two", "againstKNN", "agreement", "ranks"),
+        ("one", "two", "table1", "agreement", "ranks", "tally"),
+    )
+    figures = {f"figures/test/{name}.{kind}" for name in drawn for kind in ("pgf", "pdf", "png")}
+    tables = {f"results/test/tables/{name}.{kind}" for name in shown for kind in ("tex", "html")}
+    names = ("table1", "agreement", "ranks", "tally", "means", "comparisons", "gains", "seconds", "ci/one", "ci/two")
+    single = {f"results/test/{name}.csv" for name in names}
+    others = {f"results/test/{name}" for name in ("summary.txt", "report.html", "provenance.html", "provenance.json")}
+    assert figures | tables | single | others <= files
     scores = pd.concat(pd.read_csv(path) for path in (finished.results / "scores").rglob("*.csv"))
-    answers = {*METHODS, "friedman"}  # GeF's model has all of them
-    assert len(scores) == 2 * 5 * 2 * 2 * 3 and set(scores["method"]) == answers
-    assert not list(finished.folder.rglob("*.tmp"))
+    answers = {
+        ("mean", "probabilities"),
+        ("knn", "probabilities"),
+        *(("gef", a) for a in ("average", "mixture", "friedman")),
+    }
+    assert len(scores) == 2 * 5 * 2 * 2 * 3 and set(zip(scores["model"], scores["answer"], strict=True)) == answers
+    assert not list(finished.folder.rglob("*.tmp")) and not list(finished.folder.rglob("*.parts"))
+    provenance = json.loads((finished.results / "provenance.json").read_text())
+    assert provenance["protocol"]["mechanisms"] == ["mcar"] and provenance["forest"]["n_estimators"] == 5
+    assert "extends" not in provenance
     assert finished.stale() == set()
 
 
@@ -103,12 +112,12 @@ def test_killed_and_started_again_gives_the_same_bytes(root, finished, tmp_path)
         shutil.copy2(finished.folder / name, project.folder / name)
     process = project.start("--quiet", "all", "--cores", "1")
     end = time.monotonic() + 300
-    while len(list(project.results.glob("scores/*/*/*.csv"))) < 2 and time.monotonic() < end:
+    while len(list(project.results.glob("scores/*/*/*/*.csv"))) < 2 and time.monotonic() < end:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not (project.results / "table1.csv").exists()
-    before = {path: path.stat().st_mtime_ns for path in project.results.glob("scores/*/*/*.csv")}
+    before = {path: path.stat().st_mtime_ns for path in project.results.glob("scores/*/*/*/*.csv")}
     first = min(before, key=before.__getitem__)
     project.succeed("--quiet", "all")
     assert first.stat().st_mtime_ns == before[first]  # only the job that was running is done again
@@ -138,7 +147,7 @@ def test_what_an_edit_makes_stale(project):
     assert edited("study/forests.py")["grow_forests"] == 2
     everything = edited("study/protocol.py")
     assert everything["score_method"] == 6 and everything["grow_forests"] == 2
-    assert set(edited("render/figures.py")) == {"render_dataset", "draw_study", "build_report"}
+    assert set(edited("render/figures.py")) == {"render_dataset", "draw_study", "render_agreement", "build_report"}
     assert "score_method" not in edited("study/summarise.py")
     style = source / "render" / "paper.mplstyle"
     style.write_text(style.read_text() + "\nlines.linewidth: 2\n")
@@ -186,19 +195,19 @@ def test_a_method_that_fails_stops_only_what_needs_it(project):
     sentences = [line for line in out.splitlines() if line.startswith("Error:")]
     assert sorted(sentences) == [
         f"Error: dataset {name}, method broken, repetition 1, fold 2, while fitting: RuntimeError: the second fold is "
-        f"too much. (More in results/test/logs/scores/{name}/broken/1-2.log.)"
+        f"too much. (More in results/test/logs/scores/{name}/broken/mcar/1-2.log.)"
         for name in ("one", "two")
     ]
     assert "Traceback" not in out
-    assert len(list(project.results.glob("scores/*/surrogate/*.csv"))) == 2  # what could finish has
-    assert not list(project.results.glob("scores/*/broken/*"))
+    assert len(list(project.results.glob("scores/*/surrogate/*/*.csv"))) == 2  # what could finish has
+    assert not list(project.results.glob("scores/*/broken/*/*.csv"))
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ({"methods": ["knn", "gfe"]}, "'methods' has 'gfe', which is not in config/methods.yaml (did you mean 'gef'?)"),
-        ({"methods": ["mean", "gef"]}, "'methods' must have 'knn'"),
+        ({"methods": ["mean", "gef"]}, "'reference' is 'knn', which is not among the run's 'methods'"),
         ({"protocol": {"rates": [0, 0.3, 1.0]}}, "my.yaml: 'protocol.rates.2' does not fit"),
         ({"protocol": {"rates": [-0.1, 0.3]}}, "my.yaml: 'protocol.rates.0' does not fit"),
         ({"protocol": {"fold": 3}}, "my.yaml: unknown key 'fold' in 'protocol' (did you mean 'folds'?)"),
@@ -209,7 +218,8 @@ def test_a_method_that_fails_stops_only_what_needs_it(project):
 def test_mistakes_are_found_before_anything_runs(root, tmp_path, change, reason):
     project = new_project(root, tmp_path / "project")
     for key, value in change.items():
-        project.config[key] = {**project.config[key], **value} if isinstance(value, dict) else value
+        own = project.config.get(key)
+        project.config[key] = {**own, **value} if isinstance(own, dict) else value
     out = project.fail("--quiet", "all", "--dry-run")
     assert reason in out and "Traceback" not in out
 
@@ -222,7 +232,7 @@ def test_more_folds_than_rows_of_a_class(project):
 
 def test_a_full_disk_is_one_sentence(project):
     """Scores cannot be written: the sentence names the file."""
-    target = project.results / "scores" / "one" / "knn"
+    target = project.results / "scores" / "one" / "knn" / "mcar"
     shutil.rmtree(target)
     full = project.folder / "full"
     full.mkdir()
@@ -232,6 +242,6 @@ def test_a_full_disk_is_one_sentence(project):
         (full / "stuffing").write_bytes(b"x" * 4096)
         target.symlink_to(full)
         out = project.fail("--quiet", "all", "--until", "score_method", "--config", "run=test")
-        assert re.search(r"No space left on device: '\S*scores/one/knn/\S+csv'", out) and "Traceback" not in out
+        assert re.search(r"No space left on device: '\S*scores/one/knn/mcar/\S+'", out) and "Traceback" not in out
     finally:
         os.system(f"umount {full}")

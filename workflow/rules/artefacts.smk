@@ -123,7 +123,7 @@ rule render_study:
         "../../environment.yml"
     params:
         methods=PLAN.shown,
-        reference=PLAN.methods[PLAN.reference].label,
+        reference=PLAN.used[PLAN.reference].label,
         rate=PLAN.config["table_rate"],
         view=of(PLAN.view, "view"),
         code=code("render_study"),
@@ -162,7 +162,7 @@ rule draw_study:
         "../../environment.yml"
     params:
         methods=PLAN.shown,
-        reference=PLAN.methods[PLAN.reference],
+        reference=PLAN.used[PLAN.reference],
         view=of(PLAN.view, "view"),
         code=code("draw_study"),
     script:
@@ -277,7 +277,7 @@ rule build_pdf:
         run=PLAN.run,
         datasets=PLAN.names,
         gain_figure=PLAN.gain_figure,
-        reference=PLAN.methods[PLAN.reference].label,
+        reference=PLAN.used[PLAN.reference].label,
         metric=PLAN.views[0].metric,
         rate=PLAN.config["table_rate"],
         code=code("build_pdf"),

@@ -26,7 +26,7 @@ def call(
     """Run ``module:function(**arguments)`` in a child process; SourceError if it raises one or takes too long."""
     source = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-    status, out, err = run(
+    status, out, err = run_limited(
         [sys.executable, "-m", __name__, function, str(seconds)],
         seconds,
         stdin=json.dumps(dict(arguments)),
@@ -42,7 +42,7 @@ def call(
     return reply["result"]
 
 
-def run(
+def run_limited(
     command: Sequence[str], seconds: float, stdin: str = "", environment: Mapping[str, str] | None = None
 ) -> tuple[int, str, str]:
     """Status, output and error output of a command; the command and all it started are killed after `seconds`."""

@@ -66,13 +66,13 @@ def _obtain(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame, facts = source.read(path, source.settings.timeout)
         return frame, _record(source, frame, facts)
     with store.locked(path):
-        kept = store.load(path)
-        if kept is None:
+        found = store.kept(path)
+        if found is None:
             frame, facts = _persist(source)
-            kept = frame, store.save(path, frame, _record(source, frame, facts))
+            found = frame, store.keep(path, frame, _record(source, frame, facts))
         else:
             logger.info("already here: %s", path)
-    return kept
+    return found
 
 
 def _persist(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:

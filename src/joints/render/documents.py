@@ -67,17 +67,17 @@ def percent(rates: Iterable[float]) -> list[str]:
     return [f"{100 * rate:g} %" for rate in rates]
 
 
-def table1(run: Run) -> str:
+def _table1(run: Run) -> str:
     """Table 1, ours and the paper's in brackets; bold where they are apart."""
     return tables.to_markdown(tables.side_by_side(run.read("table1"), run.read("agreement"), run.plan.table1_methods))
 
 
-def sentence(run: Run) -> str:
+def _sentence(run: Run) -> str:
     """The agreement in one line."""
     return summarise.agreement_sentence(run.read("agreement")) + "."
 
 
-def by_method(run: Run) -> str:
+def _by_method(run: Run) -> str:
     """How each column of Table 1 agrees."""
     cells = run.read("agreement")
     rows = []
@@ -89,7 +89,7 @@ def by_method(run: Run) -> str:
     return words(["", "within the intervals", "mean difference", "median absolute difference", "largest z"], rows)
 
 
-def outside(run: Run) -> str:
+def _outside(run: Run) -> str:
     """The cells that are not within the intervals."""
     cells = run.read("agreement")
     texts = "{ours:.2f} ± {ours_interval:.2f}", "{paper:.2f} ± {paper_interval:.2f}", "{difference:+.2f}", "{z:+.1f}"
@@ -112,24 +112,24 @@ def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
     return words([f"over {run.labels[rival]}", *percent(rates)], rows)
 
 
-def gains(run: Run) -> str:
+def _gains(run: Run) -> str:
     """Figure 2 as numbers, with the readings of the text besides the published ones."""
     return gains_over(run, run.plan.reference, [name for name in run.labels if name != run.plan.reference])
 
 
-def gains_over_readings(run: Run) -> str:
+def _gains_over_readings(run: Run) -> str:
     """The Generative Forests' gains over the methods that are in the run for comparison only."""
     methods = [entry.name for entry in run.plan.shown if entry.family == "generative forest"]
     rivals = [name for name in run.plan.rivals if name != run.plan.reference]
     return "\n\n".join(gains_over(run, rival, methods) for rival in sorted(rivals))
 
 
-def tally(run: Run) -> str:
+def _tally(run: Run) -> str:
     """Wins, ties and losses against KNN imputation."""
     return tables.to_markdown(tables.tally_table(run.table("tally"), run.labels))
 
 
-def repetitions(run: Run) -> str:
+def _repetitions(run: Run) -> str:
     """Repetitions of every dataset and method, datasets and methods that are alike together."""
     means = run.table("means").drop_duplicates(["dataset", "method"])
     counts = means.pivot(index="dataset", columns="method", values="repetitions").loc[
@@ -144,7 +144,7 @@ def repetitions(run: Run) -> str:
     return words(["repetitions of 5 folds", *(", ".join(run.labels[name] for name in m) for m in methods)], rows)
 
 
-def seconds(run: Run) -> str:
+def _seconds(run: Run) -> str:
     """Core-seconds per fold, all rates together, of every model that tables show."""
     path = run.plan.files.results / "provenance.json"
     found = json.loads(path.read_text(encoding="utf-8"))["seconds"]
@@ -160,14 +160,14 @@ def seconds(run: Run) -> str:
     return words(["seconds per fold", *(run.labels[name] for name in models)], rows) + f"\n\n{sentence}"
 
 
-def ablation(run: Run) -> str:
+def _ablation(run: Run) -> str:
     """What other settings do at the rate of Table 1: difference to the published setting, in points."""
     cells = run.table("ablation")
     names = {name: run.datasets[name] for name in cells["dataset"].unique()}
     return tables.to_markdown(difference_table(cells, run.plan.config["table_rate"], run.labels, names))
 
 
-def outliers_wine(run: Run) -> str:
+def _outliers_wine(run: Run) -> str:
     """AUC of the wine study for both readings of a good wine, beside the authors' numbers."""
     labels = run.plan.outlier_labels
     found = run.read("outliers_wine").assign(reading=lambda rows: rows["study"].str.removeprefix("wine_"))
@@ -182,7 +182,7 @@ def outliers_wine(run: Run) -> str:
     return words(["model", "method", *readings], rows)
 
 
-def outliers_images(run: Run) -> str:
+def _outliers_images(run: Run) -> str:
     """AUC of the image study."""
     found = run.read("outliers_images")
     auc = found.set_index(["outliers", "method"])["auc"].map("{:.4f}".format).to_dict()
@@ -192,22 +192,22 @@ def outliers_images(run: Run) -> str:
 
 
 BLOCKS: Mapping[str, Callable[[Run], str]] = {
-    "table1": table1,
-    "agreement": sentence,
-    "columns": by_method,
-    "outside": outside,
-    "gains": gains,
-    "gains over the text's methods": gains_over_readings,
-    "tally": tally,
-    "repetitions": repetitions,
-    "seconds": seconds,
-    "ablation": ablation,
-    "outliers, wine": outliers_wine,
-    "outliers, images": outliers_images,
+    "table1": _table1,
+    "agreement": _sentence,
+    "columns": _by_method,
+    "outside": _outside,
+    "gains": _gains,
+    "gains over the text's methods": _gains_over_readings,
+    "tally": _tally,
+    "repetitions": _repetitions,
+    "seconds": _seconds,
+    "ablation": _ablation,
+    "outliers, wine": _outliers_wine,
+    "outliers, images": _outliers_images,
 }
 
 
-def fill(text: str, plan: Plan) -> str:
+def fill_document(text: str, plan: Plan) -> str:
     """A document with all its places filled from a run's files."""
     run = Run(plan)
 
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str]) -> Any:
     config, *documents = arguments
     plan = Plan.read([config])
     for document in map(Path, documents):
-        write_text(document, fill(document.read_text(encoding="utf-8"), plan))
+        write_text(document, fill_document(document.read_text(encoding="utf-8"), plan))
 
 
 if __name__ == "__main__":

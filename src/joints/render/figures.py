@@ -47,14 +47,15 @@ def dataset_figure(means: pd.DataFrame, methods: Sequence[MethodEntry], metric: 
     metric : MetricEntry
     """
     curves = _curves(means, "mean")
-    figure, axes = _panels(len(methods), 5, APPENDIX_WIDTH, 1.35)
+    columns = min(5, len(methods))
+    figure, axes = _panels(len(methods), columns, APPENDIX_WIDTH, 1.35)
     lowest = min(mean.min() for _, mean, _ in curves.values())
     highest = max(mean.max() for _, mean, _ in curves.values())
     margin = 0.06 * max(highest - lowest, metric.scale / 100)
     for ax, entry in zip(axes, methods, strict=False):
         _highlight(ax, curves, entry)
         ax.set_ylim(lowest - margin, highest + margin)
-    _label(figure, axes, len(methods), 5, "Missing values (%)", metric.title)
+    _label(figure, axes, len(methods), columns, "Missing values (%)", metric.title)
     return figure
 
 
@@ -228,7 +229,8 @@ def _label(figure: Figure, axes: Sequence[Any], n: int, columns: int, x: str, y:
             ax.axis("off")
         elif i + columns >= n:  # the lowest panel of its column, also where the last row is not full
             ax.tick_params(labelbottom=True)
-    ticks = [0, 30, 60, 90]
-    axes[0].set_xticks(ticks)
+    rates = [float(rate) for line in axes[0].lines for rate in line.get_xdata() if line.get_marker() == "o"]
+    ticks = [tick for tick in (0, 30, 60, 90) if min(rates) <= tick <= max(rates)]
+    axes[0].set_xticks(ticks if len(ticks) > 1 else sorted(set(rates)))
     figure.supxlabel(x, fontsize=8)
     figure.supylabel(y, fontsize=8)

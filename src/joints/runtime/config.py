@@ -160,7 +160,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "required":
         absent = next(key for key in rule if key not in value)
         return f"the key {absent!r} is missing{inside}"
-    if error.validator == "propertyNames":
+    if "propertyNames" in error.schema_path:
         return f"{value!r} cannot be a key{inside}: {schema.get('description', 'it does not fit the pattern')}"
     if error.validator == "type":
         wanted = rule if isinstance(rule, str) else " or ".join(rule)

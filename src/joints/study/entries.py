@@ -32,6 +32,11 @@ class MethodEntry(NamedTuple):
     shown: bool = True
 
     @property
+    def described(self) -> MethodEntry:
+        """What tables and figures depend on: neither how the method is computed nor what that costs."""
+        return self._replace(cls="", parameters={}, seconds=1.0)
+
+    @property
     def model(self) -> str:
         """The name of the entry whose fitted model answers for this method."""
         return self.of or self.name

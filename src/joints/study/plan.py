@@ -150,7 +150,7 @@ class Plan:
     @cached_property
     def used(self) -> dict[str, MethodEntry]:
         """The methods of the run: the paper's in the paper's order, then one's own in that of the configuration."""
-        entries = [self.methods[name] for name in self.config["methods"]]
+        entries = [self.methods[name].described for name in self.config["methods"]]
         ordered = sorted(entries, key=lambda entry: (not entry.shown, entry.paper.get("place", len(self.methods))))
         return {entry.name: entry for entry in ordered}
 
@@ -173,7 +173,7 @@ class Plan:
     def paper_columns(self) -> list[MethodEntry]:
         """The methods with columns in the files that the paper's LaTeX reads, in its order; then one's own."""
         own = [entry for entry in self.shown if not entry.paper]
-        return [*(entry for entry in self.methods.values() if entry.paper), *own]
+        return [*(entry.described for entry in self.methods.values() if entry.paper), *own]
 
     @property
     def table1_methods(self) -> list[MethodEntry]:
@@ -497,7 +497,7 @@ class Plan:
     def compared_methods(self) -> dict[str, MethodEntry]:
         """The methods that have a variant."""
         names = dict.fromkeys(name for variant in self.variants.values() for name in variant["methods"])
-        return {name: self.methods[name] for name in names}
+        return {name: self.methods[name].described for name in names}
 
     @property
     def variant_datasets(self) -> dict[str, str]:

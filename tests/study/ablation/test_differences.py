@@ -9,8 +9,10 @@ import study
 from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_cell, difference_table, write_differences
+from joints.runtime.files import write_csv
 from joints.study.ablation.differences import differences, read_variants
-from joints.study.scores import write_table
+from joints.study.entries import MetricEntry
+from joints.study.scores import KEYS
 
 LABELS = {"second": "another setting", "first": "the same setting"}
 
@@ -22,20 +24,28 @@ def published():
 
 @pytest.fixture(scope="module")
 def variants(published):
-    """The first variant changes nothing; the second makes GeF better by a known amount in each repetition."""
+    """The first variant changes nothing; the second moves accuracy and log-loss by known amounts."""
     rows = published[published["method"].isin(["gef", "gefp"]) & published["rate"].isin([0.3, 0.9])]
     gain = rows["repetition"].map({1: 0.01, 2: 0.03, 3: 0.05}) + rows["fold"].map({1: -0.002, 2: 0.002})
     gain = gain.where(rows["method"] == "gef", -0.04)
-    return pd.concat([rows.assign(variant="first"), rows.assign(variant="second", accuracy=rows["accuracy"] + gain)])
+    changed = {"accuracy": rows["accuracy"] + gain, "log_loss": rows["log_loss"] - 2 * gain}
+    return pd.concat([rows.assign(variant="first"), rows.assign(variant="second", **changed)])
 
 
 @pytest.fixture(scope="module")
-def table(variants, published):
-    return differences(variants, published, LABELS)
+def everything(variants, published):
+    """The differences of all metrics."""
+    return differences(variants, published, LABELS, study.METRICS)
 
 
-def test_an_unchanged_variant_makes_no_difference_at_all(table):
-    same = table[table["variant"] == "first"]
+@pytest.fixture(scope="module")
+def table(everything):
+    """The differences of accuracy."""
+    return everything[everything["metric"] == "accuracy"].reset_index(drop=True)
+
+
+def test_an_unchanged_variant_makes_no_difference_at_all(everything):
+    same = everything[everything["variant"] == "first"]
     assert (same["difference"] == 0).all() and (same["interval"] == 0).all()
     assert (same["published"] == same["mean"]).all()
 
@@ -53,6 +63,20 @@ def test_differences_by_hand(table, published):
     )
 
 
+def test_a_metric_that_is_not_in_percent_is_not_multiplied(everything, published):
+    keys = "method == 'gef' and dataset == 'breast' and rate == 0.3"
+    row = everything.query(f"variant == 'second' and metric == 'log_loss' and {keys}").iloc[0]
+    assert row["published"] == pytest.approx(published.query(keys)["log_loss"].mean())
+    low, high = stats.t.interval(0.95, 2, loc=-0.06, scale=stats.sem([-0.02, -0.06, -0.1]))
+    assert row["difference"] == pytest.approx(-0.06) == row["mean"] - row["published"]
+    assert row["interval"] == pytest.approx((high - low) / 2)
+
+
+def test_metrics_that_a_variant_leaves_as_they_are(everything):
+    others = everything[~everything["metric"].isin(["accuracy", "log_loss"])]
+    assert len(others) > 0 and (others["difference"] == 0).all()
+
+
 def test_a_difference_that_is_the_same_everywhere_has_no_interval(table):
     lost = table.query("variant == 'second' and method == 'gefp'")
     np.testing.assert_allclose(lost["difference"], -4)
@@ -60,37 +84,65 @@ def test_a_difference_that_is_the_same_everywhere_has_no_interval(table):
 
 
 def test_a_single_repetition_is_compared_over_its_folds(variants, published):
-    once = differences(variants[variants["repetition"] == 2], published, LABELS)
+    once = differences(variants[variants["repetition"] == 2], published, LABELS, [study.ACCURACY])
     row = once.query("variant == 'second' and method == 'gef' and dataset == 'vehicle' and rate == 0.9").iloc[0]
     low, high = stats.t.interval(0.95, 1, loc=3, scale=stats.sem([2.8, 3.2]))
     assert row["n"] == 2 and row["difference"] == pytest.approx(3)
     assert row["interval"] == pytest.approx((high - low) / 2)
 
 
-def test_order_and_columns(table):
-    assert list(table["variant"].unique()) == list(LABELS)
-    assert (table["label"] == table["variant"].map(LABELS)).all()
-    assert table.columns.tolist() == ["variant", "label", "method", "dataset", "rate", "published", "mean",
-                                      "difference", "interval", "n"]  # fmt: skip
-    assert len(table) == 2 * 2 * 3 * 2
+def test_order_and_columns(everything):
+    assert list(everything["variant"].unique()) == list(LABELS)
+    assert (everything["label"] == everything["variant"].map(LABELS)).all()
+    names = "variant label method dataset mechanism rate metric published mean difference interval n"
+    assert everything.columns.tolist() == names.split()
+    assert set(everything["mechanism"]) == {"mcar"}
+    for _, rows in everything.groupby("variant"):
+        assert list(rows["metric"].unique()) == [metric.name for metric in study.METRICS]
+    assert len(everything) == 2 * len(study.METRICS) * 2 * 3 * 2  # variants, metrics, methods, datasets and rates
 
 
-def test_the_order_of_rows_does_not_matter(variants, published, table):
-    shuffled = differences(variants, published.sample(frac=1, random_state=0), LABELS)
-    pd.testing.assert_frame_equal(shuffled, table, check_exact=True)
+def test_the_order_of_rows_does_not_matter(variants, published, everything):
+    shuffled = differences(variants, published.sample(frac=1, random_state=0), LABELS, study.METRICS)
+    pd.testing.assert_frame_equal(shuffled, everything, check_exact=True)
+
+
+def test_mechanisms_are_not_mixed(variants, published):
+    """Each mechanism of a variant is compared with the same one of the study."""
+    easier = published.assign(mechanism="other", accuracy=published["accuracy"] + 0.01)
+    both = pd.concat([variants, variants.assign(mechanism="other")])
+    found = differences(both, pd.concat([published, easier]), LABELS, [study.ACCURACY])
+    lost = found.query("variant == 'second' and method == 'gefp'").groupby("mechanism")["difference"]
+    assert lost.min().to_dict() == pytest.approx({"mcar": -4, "other": -5})
+    assert lost.max().to_dict() == pytest.approx({"mcar": -4, "other": -5})
 
 
 def test_a_score_that_the_study_lacks(variants, published):
     some = published[published["repetition"] < 3]
     with pytest.raises(JointsError, match=r"no score of dataset breast, method gef, repetition 3, fold 1, rate 0\.3"):
-        differences(variants, some, LABELS)
+        differences(variants, some, LABELS, study.METRICS)
 
 
 def test_the_name_of_a_file_is_that_of_its_variant(variants, tmp_path):
+    """Files have all answers of a model; each variant takes those of its methods."""
+    answers = {"gef": "average", "gefp": "mixture"}
     for name, rows in variants.groupby("variant"):
-        write_table(rows.drop(columns="variant"), tmp_path / f"{name}.csv")
-    found = read_variants([tmp_path / "first.csv", tmp_path / "second.csv"])
-    pd.testing.assert_frame_equal(found, variants.reset_index(drop=True), check_exact=True)
+        taken = rows.assign(model="gef", answer=rows["method"].map(answers)).drop(columns=["variant", "method"])
+        nobodys = taken[taken["answer"] == "average"].assign(answer="friedman", accuracy=0.0)
+        write_csv(tmp_path / f"{name}.csv", pd.concat([taken, nobodys]))
+    used = {"first": {"methods": ["gef", "gefp"]}, "second": {"methods": ["gefp"]}}
+    found = read_variants([tmp_path / "first.csv", tmp_path / "second.csv"], used, study.PLAN.methods)
+    expected = variants[(variants["variant"] == "first") | (variants["method"] == "gefp")]
+    expected = expected.sort_values(["variant", *KEYS], ignore_index=True)
+    pd.testing.assert_frame_equal(found, expected[found.columns], check_exact=True)
+
+
+def test_an_answer_that_the_scores_of_a_variant_lack(variants, tmp_path):
+    rows = variants[(variants["variant"] == "first") & (variants["method"] == "gef")]
+    table = rows.assign(model="gef", answer="average").drop(columns=["variant", "method"])
+    write_csv(tmp_path / "first.csv", table)
+    with pytest.raises(JointsError, match="'gefp' takes the answer 'mixture' of 'gef', which has 'average'"):
+        read_variants([tmp_path / "first.csv"], {"first": {"methods": ["gef", "gefp"]}}, study.PLAN.methods)
 
 
 def test_the_table_is_bold_where_the_interval_excludes_zero(table):
@@ -112,13 +164,22 @@ def test_the_table_is_bold_where_the_interval_excludes_zero(table):
     assert [round(row[2].mean, 2) for row in shown.rows] == [3.0, -4.0, 0.0, 0.0]
 
 
-def test_files_have_a_table_a_rate(table, tmp_path):
-    write_differences(table, study.LABELS, study.DATASETS, tmp_path / "a.html", tmp_path / "a.tex")
+def test_files_have_a_table_per_rate(table, tmp_path):
+    paths = tmp_path / "a.html", tmp_path / "a.tex"
+    write_differences(table, study.LABELS, study.DATASETS, study.ACCURACY, *paths)
     html, tex = (tmp_path / "a.html").read_text(), (tmp_path / "a.tex").read_text()
     assert html.count("<table>") == tex.count(r"\begin{tabular}") == 2
     assert "90 % missing" in html and r"90 \% missing" in tex
     assert '<b>-4.00</b> <span class="interval">± 0.00</span>' in html and "GeF<sup>+</sup>" in html
     assert r"\textbf{-4.00} $\scriptstyle\pm$ 0.00" in tex and "GeF$^+$" in tex
+    assert "<p>Accuracy (%) with another setting minus" in html
+
+
+def test_files_say_which_metric_they_are_about(everything, tmp_path):
+    metric = MetricEntry("log_loss", "Log-loss", "", unit="nats", better="lower", decimals=3)
+    shown = everything[everything["metric"] == "log_loss"]
+    write_differences(shown, study.LABELS, study.DATASETS, metric, tmp_path / "a.html", tmp_path / "a.tex")
+    assert "<p>Log-loss (nats) with another setting minus" in (tmp_path / "a.html").read_text()
 
 
 def test_rounding_is_no_difference():
@@ -129,4 +190,4 @@ def test_zero_has_no_sign():
     row = {"variant": "v", "label": "V", "method": "gef", "dataset": "d", "rate": 0.3, "difference": -0.001,
            "interval": 0.1}  # fmt: skip
     shown = difference_table(pd.DataFrame([row]), 0.3, {"gef": "GeF"}, {"d": "D"})
-    assert "-0.00" not in tables.to_latex([shown])
+    assert "-0.00" not in tables.to_latex([shown]) and r"0.00 $\scriptstyle\pm$ 0.10" in tables.to_latex([shown])

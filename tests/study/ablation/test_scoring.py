@@ -7,19 +7,22 @@ from mixed import mixed_table
 
 from joints.data import Dataset
 from joints.errors import JointsError
+from joints.study import forests
 from joints.study.ablation.scoring import score_variant
+from joints.study.entries import MethodEntry, make
 from joints.study.evaluate import score
-from joints.study.forests import grow
-from joints.study.methods import make
+from joints.study.forests import from_folders, grow_into
+from joints.study.mechanisms.mcar import CompletelyAtRandom
+from joints.study.metrics import accuracy, brier
 from joints.study.protocol import Protocol
 
 PROTOCOL = Protocol(seed=7, folds=2, rates=(0.3, 0.9))
-GEF = {
-    "cls": "joints.study.methods.gef.GenerativeForest",
-    "parameters": {"min_sd": 0.1},
-    "answers": {"gef": "average", "gefp": "mixture"},
+MODELS = {
+    "gef": MethodEntry("gef", "GeF", "joints.study.methods.gef.GenerativeForest", {"min_sd": 0.1}),
+    "learnspn": MethodEntry("learnspn", "LearnSPN", "joints.study.methods.learnspn.LearnSPN"),
 }
-LEARNSPN = {"cls": "joints.study.methods.learnspn.LearnSPN", "parameters": {}, "answers": {"learnspn": ""}}
+MECHANISMS = {"mcar": CompletelyAtRandom()}
+METRICS = {"accuracy": accuracy, "brier": brier}
 
 
 @pytest.fixture(scope="module")
@@ -31,28 +34,39 @@ def data():
 
 def test_the_scores_of_a_variant_by_the_studys_own_two_steps(data, tmp_path):
     forest = {"n_estimators": 10, "purity": 0.8}
-    scores = score_variant(data, PROTOCOL, [1, 2], forest, {"gef": GEF, "learnspn": LEARNSPN}, n_jobs=2)
+    scores = score_variant(data, PROTOCOL, [1, 2], forest, MODELS, MECHANISMS, METRICS, n_jobs=2)
     # the study has more rates, and makes one repetition at a time
     study = Protocol(seed=7, folds=2, rates=(0, 0.1, 0.3, 0.9), repetitions=2)
     tables = []
-    for name, model in {"gef": GEF, "learnspn": LEARNSPN}.items():
+    for name, entry in MODELS.items():
         for repetition in (1, 2):
             folder = tmp_path / str(repetition)
-            grow(data, study, [repetition], forest, folder)
-            made = make(model["cls"], model["parameters"])
-            tables.append(score(data, study, [repetition], made, name, model["answers"], [folder])[0])
+            grow_into(folder, data, study, [repetition], forest)
+            model = make(entry.cls, entry.parameters)
+            forest_of = from_folders([folder])
+            tables.append(score(data, study, [repetition], model, name, forest_of, MECHANISMS, METRICS)[0])
     expected = pd.concat(tables).query("rate >= 0.3").reset_index(drop=True)
     pd.testing.assert_frame_equal(scores, expected, check_exact=True)
-    assert len(scores) == 2 * 2 * 2 * 3
+    answers = scores.groupby("model")["answer"].unique().map(list).to_dict()
+    assert answers == {"gef": ["average", "mixture", "friedman"], "learnspn": ["probabilities"]}
+    assert len(scores) == 2 * 2 * 2 * 4  # repetitions, folds, rates and answers
 
 
-def test_nothing_is_left_behind(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    score_variant(data, PROTOCOL, [1], {"n_estimators": 2}, {"learnspn": LEARNSPN})
-    assert list(tmp_path.iterdir()) == []
+def test_the_models_of_a_variant_share_its_forests(data, monkeypatch):
+    grown = []
+
+    def grow(data, protocol, fold, parameters, n_jobs):
+        grown.append((fold.repetition, fold.fold, dict(parameters)))
+        return usual(data, protocol, fold, parameters, n_jobs)
+
+    usual = forests.grow
+    monkeypatch.setattr(forests, "grow", grow)
+    scores = score_variant(data, PROTOCOL, [1, 3], {"n_estimators": 2}, MODELS, MECHANISMS, METRICS)
+    assert set(scores["model"]) == set(MODELS)
+    assert grown == [(repetition, fold, {"n_estimators": 2}) for repetition in (1, 3) for fold in (1, 2)]
 
 
 def test_a_wrong_parameter_is_found_before_a_forest_is_grown(data):
-    wrong = {**GEF, "parameters": {"min_deviation": 1}}
-    with pytest.raises(JointsError, match=r"GenerativeForest cannot be made with parameters {'min_deviation': 1}"):
-        score_variant(data, PROTOCOL, [1], {"n_estimators": "would fail"}, {"gef": wrong})
+    wrong = MODELS["gef"]._replace(parameters={"min_deviation": 1})
+    with pytest.raises(JointsError, match=r"GenerativeForest cannot be made with the parameters {'min_deviation': 1}"):
+        score_variant(data, PROTOCOL, [1], {"n_estimators": "would fail"}, {"gef": wrong}, MECHANISMS, METRICS)

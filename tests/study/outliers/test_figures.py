@@ -6,7 +6,7 @@ import pytest
 
 from joints.render.outlier_figures import BINS, auc_text, edges_of, outlier_figure
 from joints.render.saving import save_all
-from joints.study.outliers.studies import IMAGE_METHODS, WINE_METHODS
+from joints.study.outliers.signals import IMAGE_METHODS, WINE_METHODS
 
 
 def table(models, kinds, methods, n=60):

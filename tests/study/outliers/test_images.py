@@ -7,8 +7,11 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_sample_image
 
+from joints.data.catalogue import DatasetEntry
+from joints.data.sources import Settings
 from joints.errors import JointsError
-from joints.study.outliers.images import MADE, fetch_images, fit_into, grey, images_of, load_images, resize, save_images
+from joints.study.outliers.foreign import fetch_images, load_images, save_images
+from joints.study.outliers.images import MADE, fit_into, grey, images_of, resize
 
 
 def test_rows_become_images_between_0_and_1():
@@ -24,7 +27,7 @@ def test_black_images():
     assert (images_of(np.full((2, 4), 7.0)) == 0).all()
 
 
-def test_columns_that_are_no_square():
+def test_columns_that_are_not_a_square():
     with pytest.raises(JointsError, match="toy has 7 columns, which are neither a square of pixels nor three of them"):
         images_of(np.zeros((2, 7)), "toy")
 
@@ -74,24 +77,29 @@ def test_foreign_images_are_made_of_the_same_pixels():
         np.testing.assert_allclose(np.sort(same.reshape(4, -1)), np.sort(images.reshape(4, -1)))
 
 
-def test_fetched_images_and_those_that_cannot_be_had(tmp_path, caplog):
-    from joints.data.sources import Settings
-
-    settings = Settings.read(
-        {
-            "fetch": {"folder": str(tmp_path), "sources": ["sklearn", "csv"], "tries": 1, "pause": 0, "timeout": 9},
-            "openml": {"server": "http://127.0.0.1:9/"},
-            "url": {"prefixes": {}},
-        }
-    )
-    entry = {"label": "Digits", "target": "target", "continuous": "rest"}
-    images, reason = fetch_images("digits", entry, [{"sklearn": {"name": "digits"}}], settings)
-    assert images.shape == (1797, 8, 8) and images.max() == 1 and reason == ""
+def test_fetched_images_and_those_that_cannot_be_fetched(tmp_path, caplog):
+    settings = Settings(folder=tmp_path, tries=1, pause=0, timeout=9)
+    entry = DatasetEntry(name="digits", label="Digits", target="target", continuous="rest")
     with caplog.at_level(logging.WARNING):
-        none, reason = fetch_images("digits", entry, [{"csv": {"path": str(tmp_path / "no.csv")}}], settings)
+        images, reason = fetch_images(entry, [{"sklearn": {"name": "digits"}}], settings)
+        assert images.shape == (1797, 8, 8) and images.max() == 1 and reason == "" and caplog.text == ""
+        none, reason = fetch_images(entry, [{"csv": {"path": str(tmp_path / "no.csv")}}], settings)
     assert len(none) == 0 and "no.csv" in reason and "Digits is left out of the images: " in caplog.text
     for content in ((images, ""), (none, reason)):
         save_images(*content, tmp_path / "images.npz")
         back = load_images(tmp_path / "images.npz")
         np.testing.assert_allclose(back[0], content[0], atol=1e-7)
         assert back[1] == content[1]
+
+
+def test_images_of_a_dataset_whose_sources_the_run_does_not_allow(tmp_path):
+    entry = DatasetEntry(name="digits", label="Digits", target="target")
+    none, reason = fetch_images(entry, [], Settings(folder=tmp_path))
+    assert len(none) == 0 and reason == "Dataset 'digits' has no source that this run allows"
+
+
+def test_tables_that_are_not_images_are_left_out_too(tmp_path):
+    (tmp_path / "own.csv").write_text("a,b,kind\n1,2,u\n3,4,v\n")
+    entry = DatasetEntry(name="own", label="Own", target="kind", continuous="rest")
+    none, reason = fetch_images(entry, [{"csv": {"path": str(tmp_path / "own.csv")}}], Settings(folder=tmp_path))
+    assert len(none) == 0 and reason.startswith("own has 2 columns, which are neither a square of pixels")

@@ -10,18 +10,10 @@ from sklearn.datasets import load_digits
 from joints import ForestClassifier, GenerativeForestClassifier
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
-from joints.study.outliers.images import save_images
+from joints.study.outliers.foreign import save_images
 from joints.study.outliers.measures import summarise
-from joints.study.outliers.studies import (
-    IMAGE_METHODS,
-    WINE_METHODS,
-    exchange,
-    foreign_digits,
-    hold_out,
-    read_signals,
-    signals,
-    write_signals,
-)
+from joints.study.outliers.signals import IMAGE_METHODS, WINE_METHODS, read_signals, write_signals
+from joints.study.outliers.studies import exchange, foreign_digits, hold_out, signals
 
 FOREST = {"n_estimators": 10}
 WINE = {"seed": 1, "repetitions": 2, "test": 0.3, "bandwidth": 1.0, "forest": FOREST}
@@ -99,7 +91,7 @@ def test_exchange_asks_each_model_about_both(pair):
     assert (table.loc["near", "auc"].loc[["gefp", "gefp_lspn", "kde"]] > 0.9).all()
 
 
-def test_exchange_standardises_by_the_model_s_training_rows(pair):
+def test_exchange_standardises_by_the_training_rows_of_the_model(pair):
     """Units do not matter, and what the other dataset is like does not change a model."""
     units = np.array([1.0, 10.0, 0.1, 5.0])
     scaled = [dataset(data.name, data.X * units + 3, data.y) for data in pair]
@@ -131,7 +123,7 @@ def test_hold_out_is_stratified():
 
 
 def test_foreign_digits_of_all_kinds(digits, tmp_path, caplog):
-    """Other datasets, margins, images made of the own ones, and a dataset that could not be had."""
+    """Other datasets, margins, images made from the test images, and a dataset that could not be fetched."""
     save_images(digits.X[:50].reshape(-1, 8, 8)[:, ::-1] / 16, "", tmp_path / "upside.npz")
     save_images(np.empty((0, 1, 1)), "no such server", tmp_path / "absent.npz")
     foreign = [

@@ -34,11 +34,11 @@ class OpenML(Source):
         home.mkdir(parents=True)
         path = home / "table.parquet"
         arguments = {**self.identity(), "path": str(path), "missing": self.missing}
-        facts = child.call(f"{__name__}:download", arguments, seconds, environment=homes)
+        facts = child.call(f"{__name__}:download_dataset", arguments, seconds, environment=homes)
         return read_raw(path), facts
 
 
-def download(id: int, server: str, path: str, missing: list[str]) -> dict[str, Any]:
+def download_dataset(id: int, server: str, path: str, missing: list[str]) -> dict[str, Any]:
     """Have the client fetch a dataset and write its normalised table to `path`; runs in a process of its own."""
     import openml
     from openml.exceptions import OpenMLHashException, OpenMLServerException

@@ -37,7 +37,7 @@ class Url(Source):
 
     def read(self, folder: Path, seconds: float) -> tuple[pd.DataFrame, dict[str, Any]]:
         path = folder / "download"
-        child.call(f"{__name__}:download", {"address": self.address, "path": str(path)}, seconds)
+        child.call(f"{__name__}:download_file", {"address": self.address, "path": str(path)}, seconds)
         content = path.read_bytes()
         if "member" in self.spec:
             content = read_member(content, self.spec["member"])
@@ -45,7 +45,7 @@ class Url(Source):
         return self.parse(decode_text(content)), {"address": self.address}
 
 
-def download(address: str, path: str) -> None:
+def download_file(address: str, path: str) -> None:
     """Write what is at an address to a file; runs in a process of its own."""
     import requests
 

@@ -39,7 +39,7 @@ class Wheel(Source):
     def _download(self, folder: Path, seconds: float) -> Path:
         pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
         quietly = ["--disable-pip-version-check", "--no-input", "--retries", "0", "--dest", str(folder)]
-        status, _, err = child.run([*pip, *quietly, self.spec["package"]], seconds)
+        status, _, err = child.run_limited([*pip, *quietly, self.spec["package"]], seconds)
         if status:
             reasons = (
                 [line for line in err.splitlines() if line.startswith("ERROR:")] or err.splitlines() or ["no reason"]

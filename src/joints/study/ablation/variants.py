@@ -61,7 +61,7 @@ def models_of(variant: Mapping[str, Any], methods: Mapping[str, MethodEntry]) ->
     return {
         name: MethodEntry(
             name,
-            methods[name].label,
+            "",  # a label decides about no score
             methods[name].cls,
             {**methods[name].parameters, **variant.get("parameters", {})},
         )
