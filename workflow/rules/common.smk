@@ -24,9 +24,9 @@ from joints.study.ablation.variants import (
 from joints.runtime.config import read_yaml, validate
 from joints.data.catalogue import check_run, entries
 from joints.errors import JointsError
+from joints.patches.snakemake_locks import forget_killed_runs
 from joints.runtime.files import sha256
 from joints.runtime.fingerprint import code_digest
-from joints.runtime.lock import forget_killed_runs
 from joints.study.methods import answers_of, check_methods
 from joints.study.methods import entries as method_entries
 from joints.study.protocol import REFERENCE, Protocol, check_protocol
