@@ -97,14 +97,19 @@ def test_the_cache_is_replaced_and_an_unknown_version_is_named(forgetful, monkey
     assert said == (new if installed == "0.99.0" else [])
 
 
+CHANGES = ["a method is gone", "another signature", "an attribute is gone", "no file", "another class", "no class"]
+
+
 @pytest.mark.parametrize("installed", ["0.68.1", "0.99.0"])
-@pytest.mark.parametrize("change", ["a method is gone", "another signature", "no file", "another class", "no class"])
+@pytest.mark.parametrize("change", CHANGES)
 def test_another_cache_is_left_alone_with_a_warning(forgetful, monkeypatch, installed, change):
     monkeypatch.setattr(versions, "version", lambda library: installed)
     if change == "a method is gone":
         monkeypatch.delattr(IndexDataCacheFile, "_save_index")
     elif change == "another signature":
         monkeypatch.setattr(IndexDataCacheFile, "save", lambda self, key, data, lock: None)
+    elif change == "an attribute is gone":
+        del forgetful._cache._cache_file._index_name
     elif change == "no file":
         del forgetful._cache._cache_file
     elif change == "another class":

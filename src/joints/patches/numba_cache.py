@@ -41,22 +41,19 @@ METHODS = {
     "_save_index": ["self", "overloads"],
     "_save_data": ["self", "name", "data"],
 }
+ATTRIBUTES = {"_cache_path", "_index_name", "_source_stamp"}
 
 
 def keep(dispatcher: Any, stamp: str) -> bool:
     """Give a function that was made with `cache=True` this cache; False, with a warning, if that is not possible."""
     doubt = _doubt()
-    try:
-        cache = dispatcher._cache
-        replaced, folder, base = cache._cache_file, cache.cache_path, cache._impl.filename_base
-    except AttributeError:
-        replaced = None
-    if type(replaced) is not IndexDataCacheFile or not _methods_are_as_expected():
+    if not _is_as_expected(dispatcher):
         warn(f"{doubt or 'numba has changed'} and caches in another way: kernels are compiled in every process.")
         return False
     if doubt:
         warn(f"{doubt}: its cache on disk is replaced, as in the tested versions.")
-    cache._cache_file = KeptCode(folder, base, stamp)
+    theirs = dispatcher._cache
+    theirs._cache_file = KeptCode(theirs.cache_path, theirs._impl.filename_base, stamp)
     return True
 
 
@@ -77,6 +74,15 @@ class KeptCode(IndexDataCacheFile):
 @cache
 def _doubt() -> str | None:
     return TESTED.doubt()  # asked for every kernel, and reading metadata takes time
+
+
+def _is_as_expected(dispatcher: Any) -> bool:
+    try:
+        theirs = dispatcher._cache
+        file, _, _ = theirs._cache_file, theirs.cache_path, theirs._impl.filename_base
+    except AttributeError:
+        return False
+    return type(file) is IndexDataCacheFile and vars(file).keys() >= ATTRIBUTES and _methods_are_as_expected()
 
 
 @cache
