@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import joints
-from joints.numerics.compiled import _Kept
 
 PROGRAM = """
 import numpy as np
@@ -22,7 +21,8 @@ print([int(draw_feature(np.uint64(1), 0, i, pool)) for i in range(5)])
 def test_an_edit_of_a_kernel_reaches_the_kernels_that_call_it(tmp_path):
     """`draw_feature` calls `mix` of another module; numba alone would go on with what it has on disk."""
     shutil.copytree(Path(joints.__file__).parent, tmp_path / "joints", ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    python_path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": python_path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
 
     def run():
         done = subprocess.run(
@@ -42,56 +42,35 @@ def test_an_edit_of_a_kernel_reaches_the_kernels_that_call_it(tmp_path):
     assert notice.count("compiling") == 1
 
 
-SORTING = """
-import numpy as np
-from joints.numerics.compiled import kernel
-
-@kernel
-def order(x):
-    return np.argsort(x)
-
-order(np.ones(3))
-(compiled,) = order.overloads.values()
-print(*(f.name for f in compiled.library.get_defined_functions()), sep="\\n")
-"""
+UNTRUSTED = {
+    "numbering": "import numba.core.bytecode as b; b.FunctionIdentity.renamed = b.FunctionIdentity._unique_ids; "
+    "del b.FunctionIdentity._unique_ids; b.FunctionIdentity.from_function = classmethod(lambda *_: None)",
+    "cache": "import numba.core.caching as c; c.IndexDataCacheFile._write_index = c.IndexDataCacheFile._save_index; "
+    "del c.IndexDataCacheFile._save_index",
+}
 
 
-def test_no_two_processes_give_functions_the_same_name(tmp_path):
-    """Sorting and ordering are made of functions with the same names and arguments, which must not be mixed up."""
-    (tmp_path / "sorting.py").write_text(SORTING)
-    found = []
-    for folder in ("one", "two"):
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / folder)}
-        run = [sys.executable, "sorting.py"]
-        done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-        found.append({name for name in done.stdout.split() if "quicksort" in name})
-    assert found[0] and found[1] and not found[0] & found[1]
+@pytest.mark.parametrize("kind", UNTRUSTED)
+def test_without_the_internals_that_are_patched_nothing_is_kept(tmp_path, kind):
+    """Kernels are then compiled in every process, with one warning; nothing stops."""
+    program = tmp_path / "program.py"
+    broken = UNTRUSTED[kind]
+    body = "def double(x):\n    return 2 * x\n"
+    if kind == "numbering":  # what is left of numba cannot compile: look at the dispatcher only
+        use = "print(double.py_func(4), double.stats.cache_path, type(double._cache).__name__)"
+    else:
+        use = "print(double(4), double.stats.cache_path, type(double._cache).__name__)"
+    program.write_text(f"{broken}\nfrom joints.numerics.compiled import kernel\n@kernel\n{body}\n@kernel\n"
+                       f"{body.replace('double', 'twice')}\n{use}\n")  # fmt: skip
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "8 None NullCache\n"
+    assert done.stderr.count("PatchWarning") == 1 and "kernels are compiled in every process" in done.stderr
+    assert not list(tmp_path.rglob("*.nb?"))
 
 
-def test_processes_that_compile_at_the_same_time_never_mix_up_their_code(tmp_path, monkeypatch):
-    """The second one looked at the index before the first one wrote it."""
-    first, second = (_Kept(str(tmp_path), "kernel", "text") for _ in range(2))
-    first.save("int64", "code for int64")
-    with monkeypatch.context() as patch:
-        patch.setattr(second, "_load_index", dict)
-        second.save("float64", "code for float64")
-    assert first.load("float64") == "code for float64"
-    assert first.load("int64") in (None, "code for int64")  # None: it is compiled again
-    first.save("int64", "code for int64")
-    assert second.load("int64") == "code for int64" and second.load("float64") == "code for float64"
-
-
-def test_the_index_names_nothing_that_is_not_there_yet(tmp_path, monkeypatch):
-    older, newer = (_Kept(str(tmp_path), "kernel", text) for text in ("old", "new"))
-    older.save("int64", "old code")
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(newer, "_save_data", killed)
-        with pytest.raises(KeyboardInterrupt):
-            newer.save("int64", "new code")
-    assert newer.load("int64") is None
-    newer.save("int64", "new code")
-    assert newer.load("int64") == "new code" and len(list(tmp_path.glob("*.nbc"))) == 1
+def test_the_notice_says_when_nothing_is_kept(tmp_path):
+    program = f"{UNTRUSTED['cache']}\n{PROGRAM}"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.count("compiling numerical code; this happens in every process") == 1

@@ -9,6 +9,7 @@ import pytest
 from joints.features import fit_table
 from joints.impute import MissForestImputer, MissForestRefitImputer
 from joints.patches import missingpy as patch
+from joints.patches import versions
 
 try:
     missingpy = patch.load()
@@ -45,6 +46,7 @@ def test_leaves_no_trace_outside_missingpy():
 import sys, numpy, sklearn.ensemble, sklearn.neighbors, sklearn.utils
 watched = {m: dict(vars(m)) for m in (numpy, sklearn.ensemble, sklearn.utils)}
 from joints.patches import missingpy as patch
+from joints.patches import versions
 assert "missingpy" not in sys.modules
 patch.load().MissForest
 assert "sklearn.neighbors.base" not in sys.modules and not hasattr(sklearn.neighbors, "base")
@@ -54,6 +56,44 @@ for module, names in watched.items():
         assert vars(module)[name] is thing or name.startswith("__"), (module, name)
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.fixture
+def forgetful():
+    """The patch as it is before its first use."""
+    patch.load.cache_clear()
+    versions.warn.cache_clear()
+
+
+@pytest.mark.parametrize("installed", ["0.1.3", "0.2.1", "1.0"])
+def test_another_version_is_refused(forgetful, monkeypatch, installed):
+    monkeypatch.setattr(versions, "version", lambda library: installed)
+    with pytest.raises(ImportError, match=rf"^missingpy {installed} was not tested \(tested: 0\.2\.0\): pip install"):
+        patch.load()
+
+
+def test_what_is_not_installed_is_named(forgetful, monkeypatch):
+    monkeypatch.setattr(patch, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"^missingpy is not installed: pip install 'joints\[missingpy\]'\.$"):
+        patch.load()
+
+
+def of_scikit_learn(version):
+    return lambda library: version if library == "scikit-learn" else "0.2.0"
+
+
+def test_an_unknown_scikit_learn_is_named(forgetful, monkeypatch):
+    monkeypatch.setattr(versions, "version", of_scikit_learn("1.99.0"))
+    with pytest.warns(versions.PatchWarning, match=r"^scikit-learn 1\.99\.0 was not tested"):
+        assert patch.load() is missingpy
+
+
+@pytest.mark.parametrize("installed", ["1.9.1", "1.99.0"])
+def test_a_scikit_learn_without_the_private_function_is_refused(forgetful, monkeypatch, installed):
+    monkeypatch.setattr(versions, "version", of_scikit_learn(installed))
+    monkeypatch.delattr("sklearn.neighbors._base._get_weights")
+    with pytest.raises(ImportError, match=r"^scikit-learn .*, and missingpy does not run with it\.$"):
+        patch.load()
 
 
 @pytest.mark.parametrize("seed", [0, 1])

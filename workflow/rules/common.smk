@@ -13,8 +13,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 
 from joints.errors import JointsError
+from joints.patches.snakemake_locks import forget_killed_runs
 from joints.runtime.fingerprint import script_digest
-from joints.runtime.lock import forget_killed_runs
 from joints.study.plan import Plan, members
 
 if workflow.is_main_process and not forget_killed_runs():

@@ -18,7 +18,6 @@ from joints.patches.scipy_stats import import_later
 
 def start(log_file: str | Path) -> None:
     """Send the log of this process to `log_file`, warnings also to the terminal, and catch what is not caught."""
-    import_later("scipy.stats")
     path = Path(log_file)
     path.parent.mkdir(parents=True, exist_ok=True)
     to_file = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -29,6 +28,7 @@ def start(log_file: str | Path) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[to_file, to_terminal], force=True)
     logging.captureWarnings(True)
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, stops nothing
+    import_later()  # after the log is open, which it may want to write to
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
