@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CORES ?= all
 RUN ?= quick
+CONFIG ?= config/$(RUN:paper=config).yaml
 ARGS ?=
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference verify test lint bench environment help
+.PHONY: quick paper reference verify config test lint bench environment help
 
 quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -20,12 +21,15 @@ paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
 	@[ ! -f results/paper/summary.txt ] || { echo; cat results/paper/summary.txt; }
 
-reference: $(STAMP) ## results/reference anew: the paper with fewer repetitions where they take long; and its numbers in *.md
+reference: $(STAMP) ## regenerate results/reference: the paper with fewer repetitions where they take long; and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
-	@$(BIN)/python -m joints.render.documents results/reference README.md REPRODUCTION.md
+	@$(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
 
-verify: $(STAMP) ## does a finished run agree with results/reference?  `make verify RUN=paper`; RUN is quick by itself
+verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper names another one than quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)
+
+config: $(STAMP) ## show a configuration with all that it extends: RUN=quick, or CONFIG=my.yaml
+	@$(BIN)/python -m joints.runtime.config $(CONFIG)
 
 test: $(STAMP) ## all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
@@ -42,7 +46,7 @@ bench: $(STAMP) ## every script in benchmarks/
 		echo "$$script"; $(BIN)/python $$script $(ARGS) || failed="$$failed $$script"; \
 	done; if [ -n "$$failed" ]; then echo "targets missed in:$$failed"; exit 1; fi
 
-environment: $(STAMP) ## environment.yml anew from requirements.lock
+environment: $(STAMP) ## regenerate environment.yml from requirements.lock
 	@$(BIN)/python .ci/environment.py requirements.lock environment.yml
 
 help: ## this list

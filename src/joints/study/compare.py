@@ -47,7 +47,7 @@ def comparison_tables(
     tested = statistics.comparisons(scores, list(methods), reference, metrics)
     return {
         "gains": summarise.gains(scores, rivals, metrics),
-        "agreement": summarise.agreement(cells, datasets, paper, summarise.in_file_order(shown, paper.columns)),
+        "agreement": summarise.agreement(cells, datasets, paper, summarise.in_file_order(shown, list(paper.columns))),
         "ranks": statistics.ranks(scores, [entry.name for entry in shown], metrics),
         "comparisons": tested,
         "tally": statistics.tally(tested),

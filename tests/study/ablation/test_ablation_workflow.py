@@ -1,11 +1,15 @@
 """The ablation by the real Snakemake: beside the study's own scores, and stale only where something has changed."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
-from working_copy import Project, copy_project
+from working_copy import Project, copy_project, small_config
 
-from joints.study.scores import KEYS, read_tables
+import study
+from joints.study.ablation.differences import read_variants
+from joints.study.scores import KEYS, read_scores
 
 pytestmark = pytest.mark.xdist_group("experiment")  # one after the other: each run takes all cores
 
@@ -35,62 +39,79 @@ def project(root, tmp_path):
     table = pd.DataFrame({"a": rng.normal(kind, 0.8).round(3), "b": rng.normal(-kind, 1).round(3),
                           "c": np.where(rng.random(60) < 0.7, kind, 1 - kind), "kind": kind})  # fmt: skip
     table.to_csv(folder / "one.csv", index=False)
-    config = {
-        "run": "test",
-        "catalogue": "catalogue.yaml",
-        "datasets": ["one"],
-        "methods_catalogue": "config/methods.yaml",
-        "methods": ["mean", "knn", "learnspn", "gef", "gefp"],
-        "protocol": {"seed": 1, "repetitions": 3, "folds": 2, "rates": [0, 0.3, 0.9]},
-        "forest": {"n_estimators": 5},
-        "ablation": ABLATION,
-        "fetch": {"folder": "data", "sources": ["csv"], "tries": 1, "pause": 0, "timeout": 60},
-        "openml": {"server": "http://127.0.0.1:9/none"},
-        "url": {"prefixes": {}},
-    }
+    config = small_config(
+        ["one"],
+        methods=["mean", "knn", "learnspn", "gef", "gefp"],
+        protocol={"seed": 1, "repetitions": 3, "folds": 2, "rates": [0, 0.3, 0.9]},
+        ablation=ABLATION,
+        fetch={"sources": ["csv"]},
+        openml={"server": "http://127.0.0.1:9/none"},
+    )
     catalogue = {"one": {"sources": [{"csv": {"path": "one.csv"}}], "target": "kind"}}
     return Project(folder, config, catalogue, targets=("ablation",))
+
+
+def names(folder):
+    """All files in a folder and below."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def test_the_ablation(project):
     project.succeed("--quiet", "all")
     results = project.results
-    study = read_tables((results / "scores").rglob("*.csv"))
-    assert "knn" not in set(study["method"])  # it has no variant
+    # no scores of KNN, which has no variant; no forests of variants, and nothing half-written
+    assert names(results / "scores") == [f"one/{model}/mcar/1-3.csv" for model in ("gef", "learnspn", "mean")]
+    assert names(results / "ablation") == ["one/features.csv", "one/same.csv"]
 
-    same = read_tables([results / "ablation" / "one" / "same.csv"])
-    chosen = study[study["method"].isin(["gef", "gefp", "learnspn"])].query("rate == 0.3 and repetition <= 2")
-    pd.testing.assert_frame_equal(same, chosen.sort_values(KEYS, ignore_index=True), check_exact=True)
+    used = {name: study.PLAN.methods[name] for name in ("mean", "learnspn", "gef", "gefp")}
+    published = read_scores((results / "scores").rglob("*.csv"), used)
+    files = [results / "ablation" / "one" / f"{name}.csv" for name in ABLATION["variants"]]
+    variants = read_variants(files, ABLATION["variants"], used)
+    same, features = (variants[variants["variant"] == name].drop(columns="variant") for name in ABLATION["variants"])
+    chosen = published[published["method"] != "mean"].query("rate == 0.3 and repetition <= 2")
+    pd.testing.assert_frame_equal(same.reset_index(drop=True), chosen.reset_index(drop=True), check_exact=True)
 
-    table = pd.read_csv(results / "ablation.csv").set_index(["variant", "method"])
-    assert (table.loc["same", ["difference", "interval"]] == 0).all(axis=None) and len(table) == 5
-    assert (table["n"] == 2).all()
-    other = pd.read_csv(results / "ablation" / "one" / "features.csv").set_index(KEYS)["accuracy"]
-    gains = (other - study.set_index(KEYS)["accuracy"]).dropna().groupby(["method", "repetition"]).mean()
-    assert table.loc[("features", "gef"), "difference"] == pytest.approx(100 * gains["gef"].mean())
+    table = pd.read_csv(results / "ablation.csv").set_index(["metric", "variant", "method"])
+    assert set(table.index.get_level_values("metric")) == set(study.PLAN.metrics)
+    for metric, entry in study.PLAN.metrics.items():
+        cells = table.loc[metric]
+        assert len(cells) == 5 and (cells["n"] == 2).all() and (cells["mechanism"] == "mcar").all()
+        assert (cells.loc["same", ["difference", "interval"]] == 0).all(axis=None)
+        gains = features.set_index(KEYS)[metric] - published.set_index(KEYS)[metric]
+        per_repetition = gains.dropna().groupby(["method", "repetition"]).mean()
+        for method in ("mean", "gef"):
+            expected = entry.scale * per_repetition[method].mean()
+            assert cells.loc[("features", method), "difference"] == pytest.approx(expected)
+    assert (table.loc[("accuracy", "features"), "difference"] != 0).any()
     html = (results / "tables" / "ablation.html").read_text()
-    assert "all features" in html and "30 % missing" in html and (results / "tables" / "ablation.tex").is_file()
-    assert not list((results / "ablation").rglob("*.joblib")) and not list(results.rglob("*.tmp"))
+    assert "all features" in html and "30 % missing" in html and "Accuracy (%)" in html
+    assert r"30 \% missing" in (results / "tables" / "ablation.tex").read_text()
     assert project.stale() == set()
 
-    def edited(name):
+    def stale_variants():
+        """How many files of scores of variants would be made."""
+        found = re.search(r"^score_variant\s+(\d+)$", project.succeed("--dry-run", "--quiet", "rules"), re.MULTILINE)
+        return int(found[1]) if found else 0
+
+    def stale_after_an_edit(name):
         path = project.folder / "src" / "joints" / name
         old = path.read_text()
         path.write_text(old + "\nX = 1\n")
         try:
-            return project.succeed("--dry-run", "--quiet", "rules")
+            return stale_variants()
         finally:
             path.write_text(old)
 
-    assert "score_variant             1" in edited("study/methods/mean.py")
-    assert "score_variant" not in edited("study/ablation/differences.py")
-    assert "score_variant" not in edited("study/methods/knn.py")
+    assert stale_after_an_edit("study/ablation/scoring.py") == 2
+    assert stale_after_an_edit("study/methods/mean.py") == 1
+    assert stale_after_an_edit("study/ablation/differences.py") == 0
+    assert stale_after_an_edit("study/methods/knn.py") == 0
     variants = dict(ABLATION["variants"], same=dict(ABLATION["variants"]["same"], label="another label"))
     project.config["ablation"] = dict(ABLATION, variants=variants)
     assert project.stale() == {"summarise_ablation", "ablation"}
     variants["features"] = dict(variants["features"], forest={"max_features": 1})
-    assert "score_variant             1" in project.succeed("--dry-run", "--quiet", "rules")
-    del project.config["ablation"]
+    assert stale_variants() == 1
+    project.config["ablation"] = None
     assert project.stale() == {"ablation"}  # the target itself, which has nothing to do
     project.targets = ()
     assert not {"score_variant", "summarise_ablation"} & project.stale()

@@ -98,13 +98,9 @@ def test_the_outlier_studies(run, tmp_path):
     status, out = run("outliers", "--dry-run", "--quiet", "rules", outliers=with_wine(bandwidth=2))
     assert status == 0 and "score_wine" in out and "score_images" not in out
     # a source that the run does not allow is like one that cannot be reached
-    status, out = run("results/test/outliers/images/svhn.npz", fetch={"sources": ["sklearn"]}, outliers=without_wine())
+    images_alone = {"fetch": {"sources": ["sklearn"]}, "outliers": {**STUDIES, "wine": None}}
+    status, out = run("results/test/outliers/images/svhn.npz", **images_alone)
     assert status == 0 and "Dataset 'svhn' has no source that this run allows" in out
-
-
-def without_wine():
-    """The image study alone."""
-    return {"images": STUDIES["images"], "wine": None}
 
 
 def test_datasets_of_the_studies_must_be_in_the_catalogue(run):
