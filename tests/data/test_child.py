@@ -26,7 +26,7 @@ def test_output_and_status():
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks at processes in /proc")
-def test_time_is_hard_and_reaches_what_the_command_started(tmp_path):
+def test_the_time_limit_is_hard_and_reaches_what_the_command_started(tmp_path):
     note = tmp_path / "pid"
     code = (
         "import signal, subprocess, sys, time\n"

@@ -182,7 +182,7 @@ def test_several_at_once_where_the_disk_has_no_locks(openml, settings, monkeypat
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda _: len(fetch("fruit", FRUIT, COLUMNS, settings)[0]), range(3)))
     assert results == [60] * 3
-    assert store.kept(store.place(settings.folder, "openml", {"id": 7, "server": settings.openml_server})) is not None
+    assert store.kept_table(store.place(settings.folder, "openml", {"id": 7, "server": settings.openml_server})) is not None
 
 
 # ------------------------------------------------------------------------------------------------- the other sources
@@ -346,7 +346,7 @@ def test_sources_are_tried_in_their_order(openml, settings, own):
     assert fetch("fruit", [*FRUIT, own], COLUMNS, settings)[1]["source"] == "openml"
 
 
-def test_the_next_source_steps_in_and_that_is_said(openml, settings, own, caplog):
+def test_the_next_source_steps_in_and_the_log_says_so(openml, settings, own, caplog):
     openml.fault = "unknown"
     table, record = fetch("fruit", [*FRUIT, own], COLUMNS, settings)
     assert len(table) == 2 and record["source"] == "csv"

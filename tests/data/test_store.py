@@ -18,18 +18,18 @@ FRAME = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
 @pytest.fixture
 def kept(tmp_path):
     path = store.place(tmp_path, "openml", {"id": 7})
-    store.keep(path, FRAME, {"rows": 3})
+    store.keep_table(path, FRAME, {"rows": 3})
     return path
 
 
 def test_what_is_kept_comes_back(kept):
-    frame, record = store.kept(kept)
+    frame, record = store.kept_table(kept)
     pd.testing.assert_frame_equal(frame, FRAME)
     assert record["rows"] == 3 and len(record["table_sha256"]) == 64
 
 
 def test_nothing_is_there_before(tmp_path):
-    assert store.kept(store.place(tmp_path, "openml", {"id": 8})) is None
+    assert store.kept_table(store.place(tmp_path, "openml", {"id": 8})) is None
 
 
 def test_other_sources_are_kept_elsewhere(tmp_path):
@@ -55,15 +55,15 @@ def cut(path):
 )
 def test_damage_is_noticed_said_and_mended(kept, damage, caplog):
     damage(kept)
-    assert store.kept(kept) is None
+    assert store.kept_table(kept) is None
     assert f"{kept} is damaged" in caplog.text
-    store.keep(kept, FRAME, {"rows": 3})
-    assert store.kept(kept) is not None
+    store.keep_table(kept, FRAME, {"rows": 3})
+    assert store.kept_table(kept) is not None
 
 
 def test_a_table_with_rows_cut_off_is_noticed(kept):
     FRAME[:2].to_parquet(kept / store.TABLE)  # a readable file, but not the one that was recorded
-    assert store.kept(kept) is None
+    assert store.kept_table(kept) is None
 
 
 def test_workspaces_are_gone_afterwards_even_after_an_error(tmp_path):

@@ -82,7 +82,7 @@ def test_a_method_that_is_not_shown_is_in_neither(paper):
     assert (entry.in_table1, entry.in_figure2) == (False, False)
 
 
-def test_columns_are_the_paper_s_or_have_the_name_of_the_method():
+def test_columns_are_those_of_the_paper_or_are_named_after_the_method():
     assert method(paper=PAPER).columns == ("Surr", "Sci")
     assert method().columns == ("own", "own_ci")
 

@@ -66,10 +66,10 @@ def _obtain(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame, facts = source.read(path, source.settings.timeout)
         return frame, _record(source, frame, facts)
     with store.locked(path):
-        found = store.kept(path)
+        found = store.kept_table(path)
         if found is None:
             frame, facts = _persist(source)
-            found = frame, store.keep(path, frame, _record(source, frame, facts))
+            found = frame, store.keep_table(path, frame, _record(source, frame, facts))
         else:
             logger.info("already here: %s", path)
     return found

@@ -36,7 +36,7 @@ def place(folder: Path, kind: str, identity: Mapping[str, Any]) -> Path:
     return folder / kind / key
 
 
-def kept(path: Path) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+def kept_table(path: Path) -> tuple[pd.DataFrame, dict[str, Any]] | None:
     """The table and the record of a download, or None if there is none or it is damaged."""
     try:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def kept(path: Path) -> tuple[pd.DataFrame, dict[str, Any]] | None:
     return None
 
 
-def keep(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> dict[str, Any]:
+def keep_table(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a table and its record as the download `path`; returns the record, completed by the table's checksum."""
     with workspace(path.parent) as folder:
         new = folder / path.name

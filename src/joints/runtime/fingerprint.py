@@ -16,8 +16,8 @@ from joints.runtime.files import sha256
 
 PACKAGE = __name__.split(".")[0]
 SOURCE = Path(__file__).resolve().parents[2]  # the folder that holds the package
-# Logs, locks, progress and the way files are written do not decide about what is in a result.
-WITHOUT = f"{PACKAGE}.runtime"
+# How jobs run and how downloads are fetched decides nothing about what is in a result.
+WITHOUT = tuple(f"{PACKAGE}.{name}." for name in ("runtime", "data.fetch", "data.sources"))
 
 
 def script_digest(script: str | Path, *modules: str) -> str:
@@ -52,7 +52,7 @@ def import_closure(*modules: str) -> set[str]:
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        if name not in found and not f"{name}.".startswith(f"{WITHOUT}."):
+        if name not in found and not f"{name}.".startswith(WITHOUT):
             found.add(name)
             path = _file(name)
             parts = name.split(".")

@@ -182,7 +182,7 @@ def test_files_say_which_metric_they_are_about(everything, tmp_path):
     assert "<p>Log-loss (nats) with another setting minus" in (tmp_path / "a.html").read_text()
 
 
-def test_rounding_is_no_difference():
+def test_rounding_errors_are_not_differences():
     assert not difference_cell(1e-15, 1e-17).bold and difference_cell(0.002, 0.001).bold
 
 

@@ -70,13 +70,13 @@ def bar_heights(ax):
     return [patch.get_data().values for patch in ax.patches]
 
 
-def test_bars_are_fractions_of_all_rows_also_of_impossible_ones(images):
+def test_bars_are_fractions_of_all_rows_including_impossible_ones(images):
     """Rows of log p = -inf stand in the first bar, and every outline sums to one."""
     images.loc[images["rows"] == "SVHN", "signal"] = -np.inf
     figure = outlier_figure("images", images, {})
     for ax in figure.axes:
         heights = bar_heights(ax)
-        assert len(heights) == 4  # the own kind is filled and outlined
+        assert len(heights) == 4  # its own kind is filled and outlined
         assert all(values.sum() == pytest.approx(1) for values in heights)
         assert any(values[0] == 1 for values in heights)
 

@@ -25,7 +25,7 @@ def test_false_positives_by_definition(inside, outside):
     assert separation(inside, outside)["fpr95"] == pytest.approx((outside >= threshold).mean())
 
 
-def test_finite_values_give_scikit_learn_s_numbers():
+def test_finite_values_give_the_numbers_of_scikit_learn():
     rng = np.random.default_rng(0)
     inside, outside = rng.normal(1, 1, 80), rng.normal(0, 1, 50)
     truth, values = np.repeat([1, 0], [80, 50]), np.concatenate([inside, outside])
