@@ -19,32 +19,42 @@ from pathlib import Path
 
 import pandas as pd
 
+from joints.study.plan import Plan
+
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 0.25
 # The first kernel loads what numba needs for all of them.
 KERNEL = "; import numpy; from joints.numerics.random import mix; mix(numpy.uint64(0), numpy.uint64(0))"
-SCORE = "joints.study.evaluate, joints.study.methods, joints.study.scores"
-JOBS = {  # pattern of logs: what such a job imports
-    "fetch/*.log": "joints.data.fetch, joints.data.sources",
-    "encode/*.log": "joints.data.encode",
-    "forests/*/*.log": "joints.study.forests",
-    "scores/*/missforest*/*.log": f"{SCORE}, joints.study.methods.missforest",
-    "scores/*/gef*/*.log": f"{SCORE}, joints.study.methods.gef",
-    "scores/*/learnspn/*.log": f"{SCORE}, joints.study.methods.learnspn",
-    "scores/*/knn*/*.log": f"{SCORE}, joints.study.methods.knn",
-    "scores/*/[!mgkl]*/*.log": f"{SCORE}, joints.study.methods.surrogate",
-    "scores/*/mean/*.log": f"{SCORE}, joints.study.methods.mean",
-    "means/*.log": "joints.study.scores, joints.study.summarise",
-    "render/*.log": "joints.render.figures, joints.render.saving",
+JOBS = {  # pattern of logs: the script of such a job
+    "fetch/*.log": "fetch_dataset",
+    "encode/*.log": "encode_dataset",
+    "forests/*/*.log": "grow_forests",
+    "means/*.log": "summarise_dataset",
+    "render/*.log": "render_dataset",
 }
 
 
-def start_up(modules: str) -> float:
+def jobs(run: str) -> dict[str, list[str]]:
+    """Pattern of logs -> the modules that such a job imports."""
+    plan = Plan.read([ROOT / "config" / f"{run}.yaml"])
+    found = {pattern: modules_of(script) for pattern, script in JOBS.items()}
+    for model in plan.models:
+        found[f"scores/*/{model}/*/*.log"] = [*modules_of("score_method"), *plan.modules([model], ["mcar"])]
+    return found
+
+
+def modules_of(script: str) -> list[str]:
+    """The modules of the package that a script of the workflow imports."""
+    text = (ROOT / "workflow" / "scripts" / f"{script}.py").read_text()
+    return re.findall(r"^from (joints\.\S+) import", text, re.MULTILINE)
+
+
+def start_up(modules: list[str]) -> float:
     """The least of three: user and system seconds of a process that starts as a job does."""
     with tempfile.TemporaryDirectory() as folder:
         log = f"from joints.runtime import log; log.start({str(Path(folder) / 'job.log')!r})"
-        program = f"from snakemake.iocontainers import Snakemake; {log}; import {modules}"
-        program += KERNEL if "joints.study.evaluate" in modules or "joints.study.forests" in modules else ""
+        program = f"from snakemake.iocontainers import Snakemake; {log}; import {', '.join(modules)}"
+        program += KERNEL if "joints.study.forests" in modules else ""
         found = []
         for _ in range(3):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -55,11 +65,10 @@ def start_up(modules: str) -> float:
 
 
 def computed(path: Path) -> float:
-    """Seconds of fitting and predicting; methods that share a model have the same ones, which count once."""
-    folds = ["dataset", "repetition", "fold"]
-    seconds = pd.read_csv(path).drop_duplicates([*folds, "rate", "fit_seconds", "predict_seconds"])
-    fitting = seconds.drop_duplicates([*folds, "fit_seconds"])["fit_seconds"].sum()
-    return float(fitting + seconds["predict_seconds"].sum())
+    """Seconds of fitting, once per fold, and of predicting."""
+    seconds = pd.read_csv(path)
+    folds = seconds.drop_duplicates(["dataset", "model", "mechanism", "repetition", "fold"])
+    return float(folds["fit_seconds"].sum() + seconds["predict_seconds"].sum())
 
 
 def grown(logs: Path) -> float:
@@ -71,12 +80,13 @@ def grown(logs: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", default="quick")
-    results = ROOT / "results" / parser.parse_args().run
+    run = parser.parse_args().run
+    results = ROOT / "results" / run
     if not (results / "seconds.csv").is_file():
         print(f"there is no finished run in {results.relative_to(ROOT)}: nothing to measure")
         return
     outside = 0.0
-    for pattern, modules in JOBS.items():
+    for pattern, modules in jobs(run).items():
         n_jobs = len(list((results / "logs").glob(pattern)))
         if n_jobs:
             seconds = start_up(modules)

@@ -182,7 +182,8 @@ def test_several_at_once_where_the_disk_has_no_locks(openml, settings, monkeypat
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda _: len(fetch("fruit", FRUIT, COLUMNS, settings)[0]), range(3)))
     assert results == [60] * 3
-    assert store.kept_table(store.place(settings.folder, "openml", {"id": 7, "server": settings.openml_server})) is not None
+    path = store.place(settings.folder, "openml", {"id": 7, "server": settings.openml_server})
+    assert store.kept_table(path) is not None
 
 
 # ------------------------------------------------------------------------------------------------- the other sources

@@ -70,8 +70,8 @@ class Picture:
                 along = (b - a) / np.linalg.norm(b - a)
                 start = a + RADIUS * along
                 end = b - (0.16 if edge.node.kind == "text" else RADIUS) * along
-                axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "black", "lw": 0.9,
-                                                          "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+                arrow = {"arrowstyle": "-|>", "color": "black", "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+                axes.annotate("", end, start, arrowprops=arrow)
                 if edge.label:
                     left = b[0] < a[0] - 1e-9
                     place = (a + b) / 2 + np.array([-0.07 if left else 0.07, 0.06])
@@ -261,9 +261,8 @@ def circuit(model: Any, tree: int = 0, indicators: str = "leaves") -> Picture:
             Edge(Node("text", rf"\mathbf{{1}}_{{Y={_label(reader, k)}}}"), _number(count / counts.sum()))
             for k, count in enumerate(counts)
         ]
-        return Node("product", children=[
-            Edge(Node("density", rf"p_{{{i}}}({', '.join(features)})")), Edge(Node("sum", children=classes)),
-        ])  # fmt: skip
+        density = Node("density", rf"p_{{{i}}}({', '.join(features)})")
+        return Node("product", children=[Edge(density), Edge(Node("sum", children=classes))])
 
     def build(node: int, path: list[str]) -> Node:
         if reader.forest.feature[node] < 0:

@@ -101,11 +101,6 @@ class Layout:
     # tables and figures
 
     @property
-    def table(self) -> Path:
-        """A table of all datasets together, such as `means`."""
-        return self.results / "{table}.csv"
-
-    @property
     def ci(self) -> Path:
         """The means of a dataset as the paper's LaTeX reads them."""
         return self.results / "ci" / "{view}{dataset}.csv"
