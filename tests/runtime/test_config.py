@@ -63,6 +63,12 @@ def test_several_files(files):
     assert read_run(["config/config.yaml", mine], SCHEMA)["protocol"]["folds"] == 2
 
 
+def test_a_file_that_several_extend_counts_once(files):
+    (mine,) = files(mine={"extends": "config/config.yaml", "protocol": {"folds": 2}})
+    merged = read_run(["config/quick.yaml", mine], SCHEMA)
+    assert merged["run"] == "quick" and len(merged["datasets"]) == 9 and merged["protocol"]["folds"] == 2
+
+
 def test_mistakes_name_the_file_that_has_them(files):
     (base,) = files(base={"extends": "config/config.yaml", "protocol": {"sed": 1}})
     (mine,) = files(mine={"extends": base})
@@ -72,6 +78,9 @@ def test_mistakes_name_the_file_that_has_them(files):
     Path(around).write_text(yaml.safe_dump({"extends": around}))
     with pytest.raises(JointsError, match=r"around\.yaml extends itself"):
         read_run([around], SCHEMA)
+    (odd,) = files(odd={"extends": 5})
+    with pytest.raises(JointsError, match=r"odd\.yaml: 'extends' is 5 but must be the name of a file"):
+        read_run([odd], SCHEMA)
     (lost,) = files(lost={"extends": "config/gone.yaml"})
     with pytest.raises(JointsError, match=r"config/gone\.yaml cannot be read"):
         read_run([lost], SCHEMA)

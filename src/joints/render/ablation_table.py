@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -18,11 +19,15 @@ NOTE = (
 
 
 def difference_table(
-    differences: pd.DataFrame, rate: float, methods: Mapping[str, str], datasets: Mapping[str, str]
+    differences: pd.DataFrame,
+    rate: float,
+    methods: Mapping[str, str],
+    datasets: Mapping[str, str],
+    metric: MetricEntry,
 ) -> Table:
     """The differences at one rate and in one metric; bold where the interval excludes 0."""
     at = differences[differences["rate"] == rate].to_dict("records")
-    cells = {(r["variant"], r["method"], r["dataset"]): difference_cell(r["difference"], r["interval"]) for r in at}
+    cells = {(r["variant"], r["method"], r["dataset"]): difference_cell(r, metric.decimals) for r in at}
     names = {(r["variant"], r["method"]): r["label"] for r in at}
     rows, last = [], None
     for (variant, method), label in names.items():
@@ -33,14 +38,15 @@ def difference_table(
     return Table([f"{100 * rate:g} % missing", "Method", *datasets.values()], rows, [2], [1])
 
 
-def difference_cell(difference: float, interval: float) -> Cell:
+def difference_cell(row: Mapping[Any, Any], decimals: int = 2) -> Cell:
     """A difference with its interval.
 
-    >>> difference_cell(-0.001, 0.0005)
+    >>> difference_cell({"difference": -0.001, "interval": 0.0005})
     Cell(text='', mean=0.0, interval=0.0005, bold=True, underlined=False, decimals=2)
     """
-    outside = round(abs(difference) - interval, 9) > 0  # errors of rounding are no difference
-    return Cell("", round(difference, 2) + 0.0, interval, bold=outside)  # the sum has no negative zero
+    difference, interval = row["difference"], row["interval"]
+    outside = round(abs(difference) - interval, 9) > 0  # rounding errors are not a difference
+    return Cell("", round(difference, decimals) + 0.0, interval, outside, decimals=decimals)  # the sum avoids -0.0
 
 
 def write_differences(
@@ -53,7 +59,7 @@ def write_differences(
 ) -> None:
     """The tables of all rates, one below the other, as HTML and as LaTeX."""
     rates = sorted(differences["rate"].unique())
-    found = [difference_table(differences, rate, methods, datasets) for rate in rates]
+    found = [difference_table(differences, rate, methods, datasets, metric) for rate in rates]
     note = f"{metric.title} {NOTE}"
     write_text(html, to_html(found, "What the settings that the paper leaves open change", note))
     write_text(tex, to_latex(found))

@@ -164,7 +164,8 @@ def _ablation(run: Run) -> str:
     """What other settings do at the rate of Table 1: difference to the published setting, in points."""
     cells = run.table("ablation")
     names = {name: run.datasets[name] for name in cells["dataset"].unique()}
-    return tables.to_markdown(difference_table(cells, run.plan.config["table_rate"], run.labels, names))
+    metric = run.plan.paper_view.metric
+    return tables.to_markdown(difference_table(cells, run.plan.config["table_rate"], run.labels, names, metric))
 
 
 def _outliers_wine(run: Run) -> str:

@@ -65,6 +65,8 @@ def read_layers(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
         content = read_yaml(waiting)
         layers.append((waiting, content))
         waiting = content.pop("extends", None)
+        if not isinstance(waiting, str | None):
+            raise JointsError(f"{layers[-1][0]}: 'extends' is {waiting!r} but must be the name of a file")
     return layers[::-1]
 
 
@@ -95,7 +97,8 @@ def read_run(
     files: Sequence[str | Path], schema: Mapping[str, Any], added: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """The configuration in one or more files, each with what it extends, and what the command line adds; validated."""
-    layers = [layer for path in files for layer in read_layers(path)]
+    # a file that several of them extend counts once, or it would undo what the first ones changed
+    layers = list({name: content for path in files for name, content in read_layers(path)}.items())
     if added:
         layers.append(("the command line", dict(added)))
     merged: dict[str, Any] = {}

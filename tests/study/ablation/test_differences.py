@@ -146,7 +146,7 @@ def test_an_answer_that_the_scores_of_a_variant_lack(variants, tmp_path):
 
 
 def test_the_table_is_bold_where_the_interval_excludes_zero(table):
-    shown = difference_table(table, 0.3, study.LABELS, study.DATASETS)
+    shown = difference_table(table, 0.3, study.LABELS, study.DATASETS, study.ACCURACY)
     assert shown.header == ["30 % missing", "Method", "wdbc", "diabetes", "vehicle"]
     assert [[cell.text for cell in row[:2]] for row in shown.rows] == [
         ["another setting", "GeF"],
@@ -183,11 +183,13 @@ def test_files_say_which_metric_they_are_about(everything, tmp_path):
 
 
 def test_rounding_errors_are_not_differences():
-    assert not difference_cell(1e-15, 1e-17).bold and difference_cell(0.002, 0.001).bold
+    assert not difference_cell({"difference": 1e-15, "interval": 1e-17}).bold
+    assert difference_cell({"difference": 0.002, "interval": 0.001}).bold
+    assert difference_cell({"difference": 0.0031, "interval": 0.001}, decimals=3).number == "0.003"
 
 
 def test_zero_has_no_sign():
     row = {"variant": "v", "label": "V", "method": "gef", "dataset": "d", "rate": 0.3, "difference": -0.001,
            "interval": 0.1}  # fmt: skip
-    shown = difference_table(pd.DataFrame([row]), 0.3, {"gef": "GeF"}, {"d": "D"})
+    shown = difference_table(pd.DataFrame([row]), 0.3, {"gef": "GeF"}, {"d": "D"}, study.ACCURACY)
     assert "-0.00" not in tables.to_latex([shown]) and r"0.00 $\scriptstyle\pm$ 0.10" in tables.to_latex([shown])
