@@ -74,7 +74,7 @@ def grow_classification_tree(rows, target, y, n_classes, counts, n_tried, seed):
     sizes, value, rank, values, n_values = growth.sizes, growth.value, rows.rank, rows.values, rows.n_values
     while sizes[1] > 0:
         node = next_node(growth)
-        totals = value[node.index]
+        totals = value[node.number]
         total = _add_classes(members, node, totals)
         best = GiniCut(-1.0, -1, 0, 0, False)
         pure = totals.max() == total

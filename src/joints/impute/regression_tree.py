@@ -86,7 +86,7 @@ def grow_regression_tree(rows, target, y, counts, seed):
     while sizes[1] > 0:
         node = next_node(growth)
         weight, mean, constant = _node_mean(sample, node)
-        value[node.index, 0] = mean
+        value[node.number, 0] = mean
         if constant:
             continue
         cut = _best_mean_cut(sample, node, weight, mean, predictors, stream)

@@ -87,7 +87,7 @@ class Growth(NamedTuple):
 class Node(NamedTuple):
     """A node of a growing tree, and the range of words that are its rows."""
 
-    index: int
+    number: int
     start: int
     end: int
 
@@ -126,21 +126,21 @@ def start_growth(n_rows, n_outputs):
 def next_node(growth):
     """Number the node that was the last to wait."""
     waiting, sizes = growth.waiting, growth.sizes
-    index, last = sizes[0], sizes[1] - 1
-    sizes[0], sizes[1] = index + 1, last
-    growth.right[waiting[last, 2]] = index  # of two children the right one is numbered last, and stays
-    return Node(index, waiting[last, 0], waiting[last, 1])
+    number, last = sizes[0], sizes[1] - 1
+    sizes[0], sizes[1] = number + 1, last
+    growth.right[waiting[last, 2]] = number  # of two children the right one is numbered last, and stays
+    return Node(number, waiting[last, 0], waiting[last, 1])
 
 
 @kernel
 def split_node(growth, node, feature, threshold, middle):
     """Give a node two children, which wait from now on: the words before `middle`, and the others."""
-    growth.feature[node.index] = feature
-    growth.threshold[node.index] = threshold
+    growth.feature[node.number] = feature
+    growth.threshold[node.number] = threshold
     waiting, sizes = growth.waiting, growth.sizes
     top = sizes[1]
-    waiting[top, 0], waiting[top, 1], waiting[top, 2] = middle, node.end, node.index
-    waiting[top + 1, 0], waiting[top + 1, 1], waiting[top + 1, 2] = node.start, middle, node.index
+    waiting[top, 0], waiting[top, 1], waiting[top, 2] = middle, node.end, node.number
+    waiting[top + 1, 0], waiting[top + 1, 1], waiting[top + 1, 2] = node.start, middle, node.number
     sizes[1] = top + 2
 
 
