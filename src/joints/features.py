@@ -1,6 +1,6 @@
 """What the columns of a table are, and how their cells become numbers.
 
-Every estimator of the package works on one kind of array: float64, one row a sample, NaN where a value is missing,
+Every estimator of the package works on one kind of array: float64, one row per sample, NaN where a value is missing,
 continuous features as they are and categorical ones as codes 0, ..., K - 1 (the paper's appendix C).  This module makes
 that array out of what users have: NumPy arrays or pandas tables, with categorical columns named by index, name, mask,
 dtype or domain.
@@ -27,7 +27,7 @@ class Features:
     Attributes
     ----------
     names : list of str
-        One name a column; for arrays without names, ``x0``, ``x1``, ...
+        One name per column; for arrays without names, ``x0``, ``x1``, ...
     categories : list of (ndarray or None)
         For a categorical feature its values in the order of their codes; None for a continuous one.
     """
@@ -43,7 +43,7 @@ class Features:
     def encode(self, X: Any) -> np.ndarray:
         """The table as float64 codes of shape (n_samples, n_features).
 
-        A value that is no category of its feature (never seen in `fit`, nor declared) counts as missing.
+        A value that is not a category of its feature (never seen in `fit`, nor declared) counts as missing.
         """
         n_rows = X.shape[0]
         out = np.empty((n_rows, len(self.names)), dtype=np.float64)
@@ -78,11 +78,16 @@ class Features:
                     for name, column, categories in zip(self.names, columns, self.categories, strict=True)
                 }
             )
-        numeric = all(column.dtype.kind in "iuf" for column in columns)
-        out = np.empty(codes.shape, dtype=np.float64 if numeric else object)
-        for j, column in enumerate(columns):
-            out[:, j] = column
-        return out
+        return side_by_side(columns)
+
+
+def side_by_side(columns: list[np.ndarray], numbers: str = "iuf") -> np.ndarray:
+    """Columns as one array: of float64 if their dtypes are all of the kinds that count as numbers, else of objects."""
+    numeric = all(column.dtype.kind in numbers for column in columns)
+    out = np.empty((len(columns[0]), len(columns)), dtype=np.float64 if numeric else object)
+    for j, column in enumerate(columns):
+        out[:, j] = column
+    return out
 
 
 def describe_features(X: Any, categorical_features: Any = "from_dtype") -> Features:

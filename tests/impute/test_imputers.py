@@ -153,3 +153,30 @@ def test_threads_do_not_change_the_result(imputer):
     train, test = mixed_table(300, 0, 0.05), mixed_table(700, 1, 0.4)
     one = imputer.set_params(n_jobs=1).fit(train).transform(test)
     np.testing.assert_array_equal(imputer.set_params(n_jobs=2).fit(train).transform(test), one)
+
+
+WRONG = [
+    (MeanImputer, {"categorical_features": ["from_types", 2]}),
+    (
+        KNNImputer,
+        {"n_neighbors": [0, 2.5, True, np.nan, None], "metric": ["euclidean", None], "weights": [1.0, "unit"]},
+    ),
+    (KNNImputer, {"gamma": [-1.0, np.nan, True, "1"], "n_jobs": [1.5, True]}),
+    (MissForestImputer, {"n_estimators": [0, 10.0, True], "max_iter": [0, np.nan], "scope": ["cell"]}),
+    (MissForestImputer, {"predictor": ["xgboost"], "random_state": [-1, "seed"], "verbose": [-1]}),
+    (MissForestRefitImputer, {"n_estimators": [0, 10.0, True], "max_iter": [0, np.nan], "random_state": ["seed"]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter", "value"),
+    [(kind, name, value) for kind, wrong in WRONG for name, values in wrong.items() for value in values],
+)
+def test_says_which_parameter_is_wrong(kind, parameter, value):
+    with pytest.raises(ValueError, match=f"'{parameter}' parameter of {kind.__name__} must be .* Got .* instead"):
+        kind(**{parameter: value}).fit(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("kind", [MeanImputer, KNNImputer, MissForestImputer, MissForestRefitImputer])
+def test_every_parameter_has_a_constraint(kind):
+    assert set(kind().get_params()) <= set(kind._parameter_constraints)

@@ -141,11 +141,3 @@ def test_shows_progress_on_demand(capsys):
     assert "training table" in shown and "forest 5 of 5 (x4)" in shown
     imputer.transform(test)
     assert "round 1" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "settings", [{"n_estimators": 0}, {"max_iter": 0}, {"scope": "cell"}, {"predictor": "xgboost"}]
-)
-def test_says_what_is_wrong(settings):
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        MissForestImputer(**settings).fit(np.zeros((3, 2)))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from joints.impute.predictors import bootstrap_counts, grow_compiled, grow_with_scikit_learn, tree_seeds
+from joints.impute.predictors import bootstrap_counts, grow_compiled, grow_with_scikit_learn, scikit_learn_seeds
 from joints.impute.trees import sort_table
 
 
@@ -56,7 +56,7 @@ def test_classification_trees_are_scikit_learns_where_no_features_are_drawn(colu
 def test_bootstrap_samples_are_scikit_learns():
     X, y = table_of(50, 0)[:, :2], table_of(50, 0)[:, 2]
     forest = RandomForestRegressor(5, random_state=3).fit(X, y)
-    for seed, drawn in zip(tree_seeds(3, 5), forest.estimators_samples_, strict=True):
+    for seed, drawn in zip(scikit_learn_seeds(3, 5), forest.estimators_samples_, strict=True):
         np.testing.assert_array_equal(bootstrap_counts(seed, 50), np.bincount(drawn, minlength=50))
 
 

@@ -1,25 +1,68 @@
 """What the imputers share: a table with holes goes in, the same table without holes comes out.
 
-A subclass says how to fill an encoded table (`joints.features`); this module does everything around it, so that
-observed cells keep their values and filled ones are values that the users know.
+A subclass says what to learn from an encoded table (`joints.features`) and how to fill one; this module does everything
+around it, so that observed cells keep their values and filled ones are values that the users know.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.features import Features, encode_table
+from joints.features import Features, encode_table, fit_table, side_by_side
+
+
+class Number(Interval):
+    """A number in an interval; unlike scikit-learn, which counts True as 1, not a truth value."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, (bool, np.bool_)) and super().is_satisfied_by(val)
+
+
+AT_LEAST_ONE = Number(Integral, 1, None, closed="left")
 
 
 class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Base class: `fit` sets `features_`, and `_impute` fills an encoded table in place."""
+    """Base class: a subclass learns from an encoded table in `_learn`, and fills one in place in `_impute`.
+
+    It adds the constraints of its own parameters to `_parameter_constraints`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", Mapping, None],
+        "n_jobs": [Number(Integral, None, None, closed="neither"), None],
+        "random_state": ["random_state"],
+    }
 
     features_: Features
+    statistics_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the training fold.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_samples, n_features)
+            The training fold; NaN where a value is missing.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        table = fit_table(self, X)
+        self.statistics_ = typical_values(table, self.features_.n_categories)
+        self._learn(table)
+        return self
 
     def transform(self, X: Any) -> Any:
         """Fill the missing cells of a table.
@@ -32,7 +75,7 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X : array or DataFrame of shape (n_samples, n_features)
-            The table without missing values.  An array of numbers gives float64; an array with categories that are no
+            The table without missing values.  An array of numbers gives float64; an array with categories that are not
             numbers gives an object array; a DataFrame gives a DataFrame with the same index, columns and categories.
         """
         check_is_fitted(self, "features_")
@@ -40,7 +83,11 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._impute(table)
         return _decode_like(X, table, self.features_)
 
+    def _learn(self, table: np.ndarray) -> None:
+        """Learn from the encoded training table, which may be changed; `features_` and `statistics_` are set."""
+
     def _impute(self, table: np.ndarray) -> None:
+        """Fill the missing cells of an encoded table in place."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -49,24 +96,50 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+def typical_values(table: np.ndarray, n_categories: np.ndarray) -> np.ndarray:
+    """The mean of each continuous feature and the most frequent code of each categorical one.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_samples, n_features)
+        Encoded, NaN where missing.
+    n_categories : ndarray of shape (n_features,)
+        0 where a feature is continuous.
+
+    Returns
+    -------
+    values : ndarray of shape (n_features,)
+        Of equally frequent codes the smallest; 0 where no row has a value.
+    """
+    values = np.zeros(table.shape[1])
+    for j, k in enumerate(n_categories):
+        observed = table[~np.isnan(table[:, j]), j]
+        if len(observed):
+            values[j] = np.bincount(observed.astype(np.int64), minlength=k).argmax() if k else observed.mean()
+    return values
+
+
+def fill_cells(table: np.ndarray, cells: np.ndarray, values: np.ndarray) -> None:
+    """Set the cells of a table that a mask names to the value of their column."""
+    np.copyto(table, values, where=cells)
+
+
+def seed_from(random_state: Any) -> int:
+    """The seed itself where it is a number, else one drawn from the generator."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
 def _decode_like(X: Any, table: np.ndarray, features: Features) -> Any:
-    columns = features.decode(table)
-    if isinstance(X, pd.DataFrame):
-        series = []
-        column: Any
-        for j, column in enumerate(columns):
-            categories = features.categories[j]
-            if categories is not None and isinstance(X.dtypes.iloc[j], pd.CategoricalDtype):
-                column = pd.Categorical.from_codes(
-                    table[:, j].astype(np.int64), pd.Index(categories), ordered=X.dtypes.iloc[j].ordered
-                )
-            series.append(pd.Series(column, index=X.index))
-        out = pd.concat(series, axis=1) if series else pd.DataFrame(index=X.index)
-        out.columns = X.columns
-        return out
-    if all(column.dtype.kind in "iufb" for column in columns):
-        return np.column_stack(columns).astype(np.float64, copy=False)
-    cells = np.empty(table.shape, dtype=object)
-    for j, column in enumerate(columns):
-        cells[:, j] = column
-    return cells
+    """The encoded table in the users' own values, in the container, and with the dtypes, that they came in."""
+    columns: list[Any] = features.decode(table)
+    if not isinstance(X, pd.DataFrame):
+        return side_by_side(columns, numbers="iufb")
+    for j, (categories, dtype) in enumerate(zip(features.categories, X.dtypes, strict=True)):
+        if categories is not None and isinstance(dtype, pd.CategoricalDtype):
+            labels: Any = pd.Index(categories)
+            columns[j] = pd.Categorical.from_codes(table[:, j].astype(np.int64), labels, ordered=dtype.ordered)
+    out = pd.DataFrame(dict(enumerate(columns)), index=X.index)
+    out.columns = X.columns
+    return out

@@ -7,20 +7,57 @@ at a time, so that no matrix of distances is ever held.
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
-from joints.features import fit_table
-from joints.impute.imputer import TableImputer
-from joints.impute.mean import typical_values
+from joints.impute.imputer import AT_LEAST_ONE, Number, TableImputer
 from joints.numerics.compiled import kernel
 from joints.numerics.random import below, mix
 from joints.numerics.threads import blocks, run
 
-METRICS = ("published", "huang")
 ROWS_PER_TASK = 32
+
+
+class Donors(NamedTuple):
+    """The training rows, feature by feature.
+
+    Attributes
+    ----------
+    values : float64 ndarray of shape (n_features, n_donors)
+    complete : bool ndarray of shape (n_features,)
+        Whether every donor has a value.
+    n_categories : int64 ndarray of shape (n_features,)
+        0 where a feature is continuous.
+    weights : float64 ndarray of shape (n_features,)
+        The weight of a feature in the distance.
+    statistics : float64 ndarray of shape (n_features,)
+        What fills a cell without donors.
+    """
+
+    values: np.ndarray
+    complete: np.ndarray
+    n_categories: np.ndarray
+    weights: np.ndarray
+    statistics: np.ndarray
+
+
+class Distances(NamedTuple):
+    """What the distance of a row to each donor is made of; float64 arrays of shape (n_donors,).
+
+    Attributes
+    ----------
+    continuous, mismatch : ndarray
+        The sums over the continuous and over the categorical features; the former becomes the distance.
+    shared : ndarray
+        Number of features observed in both, without those that every donor has.
+    """
+
+    continuous: np.ndarray
+    mismatch: np.ndarray
+    shared: np.ndarray
 
 
 class KNNImputer(TableImputer):
@@ -38,7 +75,7 @@ class KNNImputer(TableImputer):
         ones), both over the features observed in both rows.  This is the formula of the paper's appendix.
 
     The donors of a cell are the training rows that have a value there and share an observed feature with the row;
-    equally distant ones, of which categories make many, are taken in an order that is random but always the same,
+    ties, which are common with categorical features, are taken in an order that is random but always the same,
     because the first rows of a table are seldom typical of it.  A cell with fewer than `n_neighbors` donors is filled
     from those there are, and one without any from the training mean or most frequent category.  Continuous features
     should be standardised beforehand.
@@ -59,7 +96,7 @@ class KNNImputer(TableImputer):
     Attributes
     ----------
     donors_ : ndarray of shape (n_features, n_samples)
-        The training table, encoded, one row a feature; equally distant donors are taken from the left.
+        The training table, encoded, one row per feature; equally distant donors are taken from the left.
     statistics_ : ndarray of shape (n_features,)
         What fills a cell without donors.
     features_ : joints.features.Features
@@ -81,8 +118,15 @@ class KNNImputer(TableImputer):
     array([[0., 2.]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TableImputer._parameter_constraints,
+        "n_neighbors": [AT_LEAST_ONE],
+        "metric": [StrOptions({"published", "huang"})],
+        "gamma": [Number(Real, 0, None, closed="both")],
+        "weights": ["array-like", None],
+    }
+
     donors_: np.ndarray
-    statistics_: np.ndarray
     _feature_weights: np.ndarray
 
     def __init__(
@@ -102,30 +146,9 @@ class KNNImputer(TableImputer):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> KNNImputer:
-        """Keep the training rows as donors.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The training fold; NaN where a value is missing.
-        y : ignored
-
-        Returns
-        -------
-        self : KNNImputer
-        """
-        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors is {self.n_neighbors!r}: give a whole number of at least 1.")
-        if self.metric not in METRICS:
-            raise ValueError(f"metric is {self.metric!r}: give one of {METRICS}.")
-        if not self.gamma >= 0:
-            raise ValueError(f"gamma is {self.gamma!r}: give a number that is not negative.")
-        table = fit_table(self, X)
+    def _learn(self, table: np.ndarray) -> None:
         self._feature_weights = self._check_weights(table.shape[1])
         self.donors_ = np.ascontiguousarray(table[_random_order(len(table))].T)
-        self.statistics_ = typical_values(table, self.features_.n_categories)
-        return self
 
     def _check_weights(self, n_features: int) -> np.ndarray:
         if self.weights is None:
@@ -141,13 +164,11 @@ class KNNImputer(TableImputer):
         n_categories = self.features_.n_categories
         weights = np.where(n_categories > 0, self.gamma, 1.0) * self._feature_weights
         complete = ~np.isnan(self.donors_).any(axis=1)
+        donors = Donors(self.donors_, complete, n_categories, weights, self.statistics_)
         rows = np.flatnonzero(np.isnan(table).any(axis=1))
-        donors = (self.donors_, complete, n_categories, weights, self.metric == "published", int(self.n_neighbors))
-        run(
-            _fill_rows,
-            [(table, rows[a:b], *donors, self.statistics_) for a, b in blocks(len(rows), ROWS_PER_TASK)],
-            self.n_jobs,
-        )
+        pieces = [rows[a:b] for a, b in blocks(len(rows), ROWS_PER_TASK)]
+        published, n_neighbors = self.metric == "published", int(self.n_neighbors)
+        run(_fill_rows, [(table, piece, donors, published, n_neighbors) for piece in pieces], self.n_jobs)
 
 
 @kernel
@@ -161,81 +182,91 @@ def _random_order(n):
 
 
 @kernel
-def _fill_rows(table, rows, donors, complete, n_categories, weights, published, n_neighbors, statistics):
+def _fill_rows(table, rows, donors, published, n_neighbors):
     """Fill the missing cells of some rows of the table."""
-    n_features, n_donors = donors.shape
-    distance = np.empty(n_donors)
-    mismatch = np.empty(n_donors)
-    shared = np.empty(n_donors)
+    n_features, n_donors = donors.values.shape
+    values, complete = donors.values, donors.complete
+    distances = Distances(np.empty(n_donors), np.empty(n_donors), np.empty(n_donors))
+    distance = distances.continuous
     nearest = np.empty(n_neighbors, dtype=np.int64)
     nearest_complete = np.empty(n_neighbors, dtype=np.int64)
     nearest_distance = np.empty(n_neighbors)
     for r in rows:
         row = table[r].copy()
-        _distances(row, donors, complete, n_categories, weights, published, distance, mismatch, shared)
+        _measure(row, donors, published, distances)
         n_complete = -1  # the neighbours for complete columns are the same: found once, when first needed
         for j in range(n_features):
             if row[j] == row[j]:
                 continue
-            if complete[j]:
-                if n_complete < 0:
-                    n_complete = _nearest(distance, donors[j], True, nearest_complete, nearest_distance)
-                found = n_complete
-                chosen = nearest_complete
-            else:
-                found = _nearest(distance, donors[j], False, nearest, nearest_distance)
-                chosen = nearest
-            if found == 0:
-                table[r, j] = statistics[j]
-            elif n_categories[j] > 0:
-                table[r, j] = _mode(donors[j], chosen, found, n_categories[j])
-            else:
-                total = 0.0
-                for i in range(found):
-                    total += donors[j, chosen[i]]
-                table[r, j] = total / found
+            if not complete[j]:
+                found = _nearest(distance, values[j], False, nearest, nearest_distance)
+                table[r, j] = _fill(donors, j, nearest, found)
+                continue
+            if n_complete < 0:
+                n_complete = _nearest(distance, values[j], True, nearest_complete, nearest_distance)
+            table[r, j] = _fill(donors, j, nearest_complete, n_complete)
 
 
 @kernel
-def _distances(row, donors, complete, n_categories, weights, published, distance, mismatch, shared):
+def _measure(row, donors, published, distances):
     """Distance of a row to every donor, up to a monotone function; infinite without a shared feature."""
-    n_features, n_donors = donors.shape
-    distance[:] = 0.0
-    mismatch[:] = 0.0
-    shared[:] = 0.0
-    n_shared = 0  # by every donor; `shared` counts the features that only some donors have
-    for j in range(n_features):
-        x = row[j]
-        w = weights[j]
-        if x != x:
+    distances.continuous[:] = 0.0
+    distances.mismatch[:] = 0.0
+    distances.shared[:] = 0.0
+    n_shared = 0  # by every donor
+    for j in range(len(row)):
+        if row[j] != row[j]:
             continue  # adds the same to every donor, in both metrics
-        values = donors[j]
-        if complete[j]:
+        if donors.complete[j]:
             n_shared += 1
-            if n_categories[j] > 0:
-                for i in range(n_donors):
-                    mismatch[i] += w if values[i] != x else 0.0
-            elif published:
-                for i in range(n_donors):
-                    distance[i] += w * ((values[i] - x) * (values[i] - x))
-            else:
-                for i in range(n_donors):
-                    distance[i] += w * abs(values[i] - x)
+            _add_complete(row, donors, j, published, distances)
         else:
-            for i in range(n_donors):
-                value = values[i]
-                if value != value:
-                    if n_categories[j] > 0 and published:
-                        mismatch[i] += w
-                    continue
-                shared[i] += 1.0
-                if n_categories[j] > 0:
-                    mismatch[i] += w if value != x else 0.0
-                elif published:
-                    distance[i] += w * ((value - x) * (value - x))
-                else:
-                    distance[i] += w * abs(value - x)
-    for i in range(n_donors):
+            _add_incomplete(row, donors, j, published, distances)
+    _combine(len(row), n_shared, published, distances)
+
+
+@kernel
+def _add_complete(row, donors, j, published, distances):
+    """Add a feature that every donor has: loops without a condition, which the compiler can vectorise."""
+    x, w, values = row[j], donors.weights[j], donors.values[j]
+    distance, mismatch = distances.continuous, distances.mismatch
+    if donors.n_categories[j] > 0:
+        for i in range(len(values)):
+            mismatch[i] += w if values[i] != x else 0.0
+    elif published:
+        for i in range(len(values)):
+            distance[i] += w * ((values[i] - x) * (values[i] - x))
+    else:
+        for i in range(len(values)):
+            distance[i] += w * abs(values[i] - x)
+
+
+@kernel
+def _add_incomplete(row, donors, j, published, distances):
+    """Add a feature that some donors lack."""
+    x, w, values = row[j], donors.weights[j], donors.values[j]
+    distance, mismatch, shared = distances.continuous, distances.mismatch, distances.shared
+    categorical = donors.n_categories[j] > 0
+    for i in range(len(values)):
+        value = values[i]
+        if value != value:
+            if categorical and published:
+                mismatch[i] += w
+            continue
+        shared[i] += 1.0
+        if categorical:
+            mismatch[i] += w if value != x else 0.0
+        elif published:
+            distance[i] += w * ((value - x) * (value - x))
+        else:
+            distance[i] += w * abs(value - x)
+
+
+@kernel
+def _combine(n_features, n_shared, published, distances):
+    """Make distances of the sums over the features."""
+    distance, mismatch, shared = distances.continuous, distances.mismatch, distances.shared
+    for i in range(len(distance)):
         count = n_shared + shared[i]
         if count == 0.0:
             distance[i] = np.inf
@@ -263,6 +294,19 @@ def _nearest(distance, values, complete, nearest, nearest_distance):
             nearest[at] = i
             found = min(found + 1, size)
     return found
+
+
+@kernel
+def _fill(donors, j, chosen, found):
+    """The mean, or the most frequent category, of a feature among the first `found` of the chosen donors."""
+    if found == 0:
+        return donors.statistics[j]
+    if donors.n_categories[j] > 0:
+        return _mode(donors.values[j], chosen, found, donors.n_categories[j])
+    total = 0.0
+    for i in range(found):
+        total += donors.values[j, chosen[i]]
+    return total / found
 
 
 @kernel

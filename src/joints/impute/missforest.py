@@ -1,6 +1,6 @@
 """MissForest without leakage: the forests see the training fold, and only the filled values go round.
 
-The original algorithm (Stekhoven and Bühlmann, 2012) grows its forests anew on the table that it fills.  The paper
+The original algorithm (Stekhoven and Bühlmann, 2012) regrows its forests on the table that it fills.  The paper
 keeps those of the training fold and repeats only the prediction (appendix C), which is what `MissForestImputer` does;
 the original algorithm is needed all the same, for training folds with missing values of their own.
 """
@@ -8,21 +8,15 @@ the original algorithm is needed all the same, for training folds with missing v
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from joints.features import fit_table
-from joints.impute.imputer import TableImputer
-from joints.impute.mean import typical_values
+from joints.impute.imputer import AT_LEAST_ONE, TableImputer, fill_cells, seed_from
 from joints.impute.predictors import ColumnForest, grow_compiled, grow_with_scikit_learn
 from joints.impute.trees import SortedTable, sort_table
-
-SCOPES = ("batch", "row")
-PREDICTORS = ("compiled", "scikit-learn")
 
 # Fills the cells of one feature in some rows: (feature, rows) -> None
 Update = Callable[[int, np.ndarray], None]
@@ -31,8 +25,8 @@ Update = Callable[[int, np.ndarray], None]
 class MissForestImputer(TableImputer):
     """Fill missing values with what forests predict from the other features, again and again.
 
-    `fit` learns one forest a feature, from the training rows alone.  `transform` starts at the training mean or most
-    frequent category and predicts the missing cells anew, feature by feature, for at most `max_iter` rounds or until
+    `fit` learns one forest per feature, from the training rows alone.  `transform` starts at the training mean or most
+    frequent category and predicts the missing cells again, feature by feature, for at most `max_iter` rounds or until
     the change no longer falls, and gives the round before the last.  The change of a round is Σ (new - old)² / Σ new²
     over the continuous features, and the fraction of missing categories that were altered; the rounds go on while
     either one falls.
@@ -64,7 +58,7 @@ class MissForestImputer(TableImputer):
     Attributes
     ----------
     forests_ : list of (ColumnForest or None)
-        One a feature; None where no training row has a value, or there is no other feature.
+        One per feature; None where no training row has a value, or there is no other feature.
     statistics_ : ndarray of shape (n_features,)
         The first guess of each feature.
     n_iter_ : int
@@ -94,7 +88,15 @@ class MissForestImputer(TableImputer):
            [0.5, 1. ]])
     """
 
-    statistics_: np.ndarray
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TableImputer._parameter_constraints,
+        "n_estimators": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "scope": [StrOptions({"batch", "row"})],
+        "predictor": [StrOptions({"compiled", "scikit-learn"})],
+        "verbose": ["verbose"],
+    }
+
     forests_: list[ColumnForest | None]
     n_iter_: int
     _seed: int
@@ -120,35 +122,12 @@ class MissForestImputer(TableImputer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> MissForestImputer:
-        """Learn one forest a feature.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The training fold; NaN where a value is missing.
-        y : ignored
-
-        Returns
-        -------
-        self : MissForestImputer
-        """
-        for name in ("n_estimators", "max_iter"):
-            number = getattr(self, name)
-            if not isinstance(number, Integral) or number < 1:
-                raise ValueError(f"{name} is {number!r}: give a whole number of at least 1.")
-        if self.scope not in SCOPES:
-            raise ValueError(f"scope is {self.scope!r}: give one of {SCOPES}.")
-        if self.predictor not in PREDICTORS:
-            raise ValueError(f"predictor is {self.predictor!r}: give one of {PREDICTORS}.")
-        table = fit_table(self, X)
-        n_categories = self.features_.n_categories
-        self.statistics_ = typical_values(table, n_categories)
-        self._seed = seed_of(self.random_state)
+    def _learn(self, table: np.ndarray) -> None:
+        self._seed = seed_from(self.random_state)
         observed = ~np.isnan(table)
         known = observed.any(axis=0)
         self.n_iter_ = self._fill_training(table, ~observed & known)
-        table[:, ~known] = self.statistics_[~known]
+        fill_cells(table, ~known, self.statistics_)
 
         sorted_rows = sort_table(table) if self.predictor == "compiled" else None
         self.forests_ = []
@@ -161,7 +140,6 @@ class MissForestImputer(TableImputer):
                     f"[MissForest] forest {j + 1} of {table.shape[1]} ({name}): {perf_counter() - start:.2f} s",
                     flush=True,
                 )
-        return self
 
     def _grow(self, table: np.ndarray, target: int, sorted_rows: SortedTable | None = None) -> ColumnForest:
         categorical = bool(self.features_.n_categories[target] > 0)
@@ -174,7 +152,7 @@ class MissForestImputer(TableImputer):
         """The original algorithm: grow a feature's forest on the rows that have it, and predict the others."""
         if not missing.any():
             return 1
-        _set_typical(table, self.statistics_)
+        fill_cells(table, np.isnan(table), self.statistics_)
 
         def update(j: int, rows: np.ndarray) -> None:
             start = perf_counter()
@@ -191,7 +169,7 @@ class MissForestImputer(TableImputer):
         missing = np.isnan(table)
         if not missing.any():
             return
-        _set_typical(table, self.statistics_)
+        fill_cells(table, missing, self.statistics_)
         # A prediction stands until another cell of its row changes.
         changed = np.zeros(len(table), dtype=np.int64)
         predicted = np.full(table.shape, -1, dtype=np.int64)
@@ -210,18 +188,6 @@ class MissForestImputer(TableImputer):
             table[rows, j] = values
 
         _iterate(table, missing, self.features_.n_categories, update, self.max_iter, self.scope, self.verbose)
-
-
-def seed_of(random_state: Any) -> int:
-    """The seed itself where it is a number, else one drawn from the generator."""
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _set_typical(table: np.ndarray, statistics: np.ndarray) -> None:
-    rows, columns = np.nonzero(np.isnan(table))
-    table[rows, columns] = statistics[columns]
 
 
 def _iterate(

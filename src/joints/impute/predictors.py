@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from joints.impute.trees import SortedTable, grow_classification_tree, grow_regression_tree
+from joints.impute.classification_tree import grow_classification_tree
+from joints.impute.regression_tree import grow_regression_tree
+from joints.impute.trees import SortedTable, Tree
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
@@ -102,7 +104,7 @@ def grow_with_scikit_learn(
     for tree in forest.estimators_:
         flat = tree.tree_
         feature = np.where(flat.children_left < 0, -1, flat.feature + (flat.feature >= target))
-        trees.append((feature, flat.threshold, flat.children_right, flat.value[:, 0, :]))
+        trees.append(Tree(feature, flat.threshold, flat.children_right, flat.value[:, 0, :]))
     return _flat(trees, np.asarray(forest.classes_, dtype=np.float64) if categorical else None)
 
 
@@ -117,48 +119,43 @@ def grow_compiled(
 ) -> ColumnForest:
     """Grow to a complete table, sorted, what scikit-learn's forest would be, up to features drawn and ties."""
     n_rows, n_features = table.shape
+    seeds = scikit_learn_seeds(seed, n_trees)
     if categorical:
-        codes, y = np.unique(table[:, target], return_inverse=True)
+        codes, classes = np.unique(table[:, target], return_inverse=True)
         n_tried = max(1, int(np.sqrt(n_features - 1)))
 
-        def grow(tree_seed: int) -> tuple[np.ndarray, ...]:
-            counts = bootstrap_counts(tree_seed, n_rows)
-            return grow_classification_tree(
-                rows.rank, rows.values, rows.n_values, target, y, len(codes), counts, n_tried, tree_seed
-            )
+        def grow(seed: int) -> Tree:
+            counts = bootstrap_counts(seed, n_rows)
+            return grow_classification_tree(rows, target, classes, len(codes), counts, n_tried, seed)
 
     else:
         codes, y = None, np.ascontiguousarray(table[:, target])
 
-        def grow(tree_seed: int) -> tuple[np.ndarray, ...]:
-            counts = bootstrap_counts(tree_seed, n_rows)
-            feature, threshold, right, value = grow_regression_tree(
-                rows.order, rows.rank, rows.values, target, y, counts, tree_seed
-            )
-            return feature, threshold, right, value[:, None]
+        def grow(seed: int) -> Tree:
+            return grow_regression_tree(rows, target, y, bootstrap_counts(seed, n_rows), seed)
 
-    return _flat(run(grow, [(tree_seed,) for tree_seed in tree_seeds(seed, n_trees)], n_jobs), codes)
+    return _flat(run(grow, [(seed,) for seed in seeds], n_jobs), codes)
 
 
-def tree_seeds(seed: int, n_trees: int) -> list[int]:
-    """The seeds that scikit-learn's forests give their trees."""
+def scikit_learn_seeds(seed: int, n_trees: int) -> list[int]:
+    """The seeds that scikit-learn's forests give their trees, hence drawn as it draws them: by a `RandomState`."""
     random_state = np.random.RandomState(seed)
     return [random_state.randint(np.iinfo(np.int32).max) for _ in range(n_trees)]
 
 
 def bootstrap_counts(tree_seed: int, n_rows: int) -> np.ndarray:
-    """How often scikit-learn's bootstrap sample of a tree has each row; int64 of shape (n_rows,)."""
+    """How often scikit-learn's bootstrap sample of a tree has each row; int64 of shape (n_rows,).
+
+    A `RandomState` again, so that the sample is the one that scikit-learn draws for the seed.
+    """
     drawn = np.random.RandomState(tree_seed).randint(0, n_rows, n_rows, dtype=np.int32)
     return np.bincount(drawn, minlength=n_rows)
 
 
-def _flat(trees: Sequence[tuple[np.ndarray, ...]], codes: np.ndarray | None) -> ColumnForest:
-    """Put trees one after the other; each comes as feature (-1 at a leaf), threshold, right child and value.
-
-    Their nodes are in depth-first order, so that a left child follows its parent.
-    """
-    n_outputs = trees[0][3].shape[1]
-    # Most leaves of classification trees are pure: one leaf a class is enough for all of them.
+def _flat(trees: Sequence[Tree], codes: np.ndarray | None) -> ColumnForest:
+    """Put trees one after the other, and inner nodes apart from leaves."""
+    n_outputs = trees[0].value.shape[1]
+    # Most leaves of classification trees are pure: one leaf per class is enough for all of them.
     leaves = [] if codes is None else [np.eye(n_outputs)]
     nodes, roots = [], []
     n_nodes, n_leaves = 0, 0 if codes is None else n_outputs

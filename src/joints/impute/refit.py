@@ -1,19 +1,16 @@
 """The original MissForest, which learns from the rows that it fills.
 
-The paper warns of it: forests that are grown anew on test rows have seen the test fold.  `MissForestRefitImputer` runs
+The paper warns of it: forests that are regrown on test rows have seen the test fold.  `MissForestRefitImputer` runs
 missingpy's own algorithm on every table it is given, so that the difference to `MissForestImputer` can be measured.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from joints.features import fit_table
-from joints.impute.imputer import TableImputer
-from joints.impute.mean import typical_values
-from joints.impute.missforest import seed_of
+from joints.impute.imputer import AT_LEAST_ONE, TableImputer, fill_cells, seed_from
 from joints.patches import missingpy
 
 
@@ -57,8 +54,13 @@ class MissForestRefitImputer(TableImputer):
     array([0.5, 1. ])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TableImputer._parameter_constraints,
+        "n_estimators": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+    }
+
     training_: np.ndarray
-    statistics_: np.ndarray
     _seed: int
 
     def __init__(
@@ -76,25 +78,10 @@ class MissForestRefitImputer(TableImputer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> MissForestRefitImputer:
-        """Remember the training fold's means and most frequent categories.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n_samples, n_features)
-            The training fold; NaN where a value is missing.
-        y : ignored
-
-        Returns
-        -------
-        self : MissForestRefitImputer
-        """
-        table = fit_table(self, X)
-        self.statistics_ = typical_values(table, self.features_.n_categories)
+    def _learn(self, table: np.ndarray) -> None:
         self._fill_empty_columns(table)
         self.training_ = table
-        self._seed = seed_of(self.random_state)
-        return self
+        self._seed = seed_from(self.random_state)
 
     def _impute(self, table: np.ndarray) -> None:
         self._fill_empty_columns(table)
@@ -104,7 +91,7 @@ class MissForestRefitImputer(TableImputer):
         algorithm = missingpy.load().MissForest(
             n_estimators=self.n_estimators, max_iter=self.max_iter, n_jobs=self.n_jobs, random_state=self._seed
         )
-        with np.errstate(invalid="ignore", divide="ignore"):  # its stopping rule divides by what may be nothing
+        with np.errstate(invalid="ignore", divide="ignore"):  # its stopping rule may divide by zero
             algorithm.fit(self.training_, cat_vars=categorical if len(categorical) else None)
             table[:] = algorithm.transform(table)
 
@@ -112,4 +99,4 @@ class MissForestRefitImputer(TableImputer):
         missing = np.isnan(table)
         if table.shape[1] > 1:  # a single column has nothing to be predicted from
             missing &= missing.all(axis=0)
-        table[missing] = self.statistics_[np.nonzero(missing)[1]]
+        fill_cells(table, missing, self.statistics_)

@@ -15,7 +15,8 @@ class Imputation(Method):
 
     def __init__(self, **parameters: Any) -> None:
         self.parameters = parameters
-        self.imputer(categorical_features={})  # a wrong parameter should say so before anything is computed
+        # a wrong parameter should say so before anything is computed
+        self.imputer(categorical_features={})._validate_params()
 
     @abstractmethod
     def imputer(self, **more: Any) -> Any:

@@ -1,0 +1,223 @@
+"""A compiled grower of classification trees, for the categorical features of MissForest; see `joints.impute.trees`.
+
+Only a few features are tried at a node, so its rows are not kept sorted by all of them: they are sorted by a feature
+when it is tried.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from joints.impute.trees import (
+    LOWER_HALF,
+    column_of,
+    draw_predictor,
+    finished,
+    midpoint,
+    next_node,
+    partition,
+    split_node,
+    start_growth,
+    upper_half,
+)
+from joints.numerics.compiled import kernel
+
+SHORT = np.uint64(0xFFFF)
+
+
+class GiniCut(NamedTuple):
+    """The best split of a node so far: between two ranks of a column that follow each other.
+
+    `varied` says whether any of the features tried has two values at the node.
+    """
+
+    score: float
+    column: int
+    under: int
+    over: int
+    varied: bool
+
+
+@kernel
+def grow_classification_tree(rows, target, y, n_classes, counts, n_tried, seed):
+    """Grow one tree that predicts a categorical feature from all others.
+
+    Parameters
+    ----------
+    rows : SortedTable
+    target : int
+        The feature that is predicted, and left out of the predictors.
+    y : int64 ndarray of shape (n_samples,)
+        Its values, as classes 0, ..., `n_classes` - 1.
+    n_classes : int
+    counts : int64 ndarray of shape (n_samples,)
+        How often the bootstrap sample has each row.
+    n_tried : int
+        Number of features drawn at a node; more while none of them has two values there.
+    seed : int
+        Decides which features are drawn.
+
+    Returns
+    -------
+    tree : Tree
+        With an output per class, its frequency.
+    """
+    members = _draw_members(y, counts)
+    n_drawn = members.shape[1]
+    keys, spare = np.empty(n_drawn, dtype=np.uint64), np.empty(n_drawn, dtype=np.uint64)
+    table = np.zeros((max(1, min(rows.n_values.max(), 4 * n_drawn // n_classes + 1)), n_classes))
+    left = np.empty(n_classes)
+    predictors, stream = np.arange(len(rows.rank) - 1), np.array([seed, 0], dtype=np.uint64)
+    growth = start_growth(n_drawn, n_classes)
+    sizes, value, rank, values, n_values = growth.sizes, growth.value, rows.rank, rows.values, rows.n_values
+    while sizes[1] > 0:
+        node = next_node(growth)
+        totals = value[node.number]
+        total = _add_classes(members, node, totals)
+        best = GiniCut(-1.0, -1, 0, 0, False)
+        pure = totals.max() == total
+        n_seen = 0
+        while not pure and n_seen < len(predictors) and (n_seen < n_tried or not best.varied):
+            j = column_of(draw_predictor(predictors, n_seen, stream), target)
+            n_seen += 1
+            if n_values[j] * n_classes <= 4 * (node.end - node.start):
+                _count_members(rank, j, members, node, table)
+                best = _sweep_counts(table, n_values[j], totals, total, left, j, best)
+            else:
+                _sort_members(rank, j, members, node, keys)
+                best = _sweep_sorted(keys, members, node, totals, total, left, j, best)
+        totals /= total
+        if best.column >= 0:
+            middle = partition(members, 0, node.start, node.end, rank[best.column], best.under, spare)
+            split_node(growth, node, best.column, midpoint(values, best.column, best.under, best.over), middle)
+    return finished(growth)
+
+
+@kernel
+def _draw_members(y, counts):
+    """The rows that were drawn: row, class and weight in one word, so that a node is read from end to end."""
+    members = np.empty((1, np.sum(counts > 0)), dtype=np.uint64)
+    at = 0
+    for i in range(len(y)):
+        if counts[i] > 0:
+            members[0, at] = np.uint64(i) | np.uint64(y[i]) << np.uint64(32) | np.uint64(counts[i]) << np.uint64(48)
+            at += 1
+    return members
+
+
+@kernel(inline="always")
+def _unpack(member):
+    """Row, class and weight of a member of a node."""
+    return member & LOWER_HALF, (member >> np.uint64(32)) & SHORT, float(member >> np.uint64(48))
+
+
+@kernel(inline="always")
+def _add_classes(members, node, totals):
+    """Add up the weight of each class at a node, and of all."""
+    for p in range(node.start, node.end):
+        _, k, weight = _unpack(members[0, p])
+        totals[k] += weight
+    return totals.sum()
+
+
+@kernel(inline="always")
+def _count_members(rank, column, members, node, table):
+    """Add up the weight of each class at each rank of a column with few values."""
+    for p in range(node.start, node.end):
+        i, k, weight = _unpack(members[0, p])
+        table[rank[column, i], k] += weight
+
+
+@kernel(inline="always")
+def _sort_members(rank, column, members, node, keys):
+    """Sort the members of a node by a column with many values: keys of rank and place in `members`."""
+    for p in range(node.start, node.end):
+        i, _, _ = _unpack(members[0, p])
+        keys[p] = np.uint64(rank[column, i]) << np.uint64(32) | np.uint64(p)
+    _sort(keys[node.start : node.end])
+
+
+@kernel(inline="always")
+def _sweep_counts(table, n_values, totals, total, left, column, best):
+    """The best split of a node whose members were counted, or `best` where none is better; clears the table."""
+    squares = _all_on_the_right(totals, left)
+    left_total = 0.0
+    last = -1
+    for r in range(n_values):
+        weight = 0.0
+        for k in range(len(totals)):
+            weight += table[r, k]
+        if weight == 0.0:
+            continue
+        if last >= 0:
+            best = _better(squares, left_total, total, column, last, r, best)
+        for k in range(len(totals)):
+            squares = _to_the_left(squares, k, table[r, k], totals, left)
+            table[r, k] = 0.0
+        left_total += weight
+        last = r
+    return best
+
+
+@kernel(inline="always")
+def _sweep_sorted(keys, members, node, totals, total, left, column, best):
+    """The best split of a node whose members were sorted, or `best` where none is better."""
+    squares = _all_on_the_right(totals, left)
+    left_total = 0.0
+    for p in range(node.start, node.end - 1):
+        _, k, weight = _unpack(members[0, keys[p] & LOWER_HALF])
+        squares = _to_the_left(squares, k, weight, totals, left)
+        left_total += weight
+        if (keys[p] ^ keys[p + 1]) > LOWER_HALF:
+            best = _better(squares, left_total, total, column, upper_half(keys[p]), upper_half(keys[p + 1]), best)
+    return best
+
+
+@kernel(inline="always")
+def _all_on_the_right(totals, left):
+    """The sums of the squared weights of the classes, left and right of a split before the first row."""
+    right_squares = 0.0
+    for k in range(len(totals)):
+        left[k] = 0.0
+        right_squares += totals[k] * totals[k]
+    return 0.0, right_squares
+
+
+@kernel(inline="always")
+def _to_the_left(squares, k, weight, totals, left):
+    """The sums of squares after some weight of a class went from the right to the left."""
+    left_squares, right_squares = squares
+    left_squares += weight * (2.0 * left[k] + weight)
+    right_squares -= weight * (2.0 * (totals[k] - left[k]) - weight)
+    left[k] += weight
+    return left_squares, right_squares
+
+
+@kernel(inline="always")
+def _better(squares, left_total, total, column, under, over, best):
+    """The split between two ranks, or `best` where it leaves no less impurity."""
+    score = squares[0] / left_total + squares[1] / (total - left_total)
+    better = score > best.score
+    return GiniCut(
+        score if better else best.score,
+        column if better else best.column,
+        under if better else best.under,
+        over if better else best.over,
+        True,
+    )
+
+
+@kernel
+def _sort(keys):
+    if len(keys) > 40:
+        keys.sort()
+        return
+    for i in range(1, len(keys)):
+        key = keys[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
