@@ -202,10 +202,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             out[~incomplete] = self._route(complete_proba, codes[~incomplete])
             return out
         if incomplete.any():
-            return self._route(surrogate_proba, codes, *self.find_surrogates().arrays)
+            return self._route(surrogate_proba, codes, self.find_surrogates())
         return self._route(complete_proba, codes)
 
-    def _route(self, kernel: Any, codes: np.ndarray, *more: np.ndarray) -> np.ndarray:
+    def _route(self, kernel: Any, codes: np.ndarray, *more: Surrogates) -> np.ndarray:
         forest = self.forest_
         counts = forest.leaf_counts
         proba = counts / counts.sum(axis=1, keepdims=True)
@@ -214,7 +214,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         size = -(-len(codes) // effective_n_jobs(self.n_jobs)) or 1
 
         def one(first: int, last: int) -> None:
-            kernel(codes, first, last, *forest.splits, forest.tree_start, proba, *more, out)
+            kernel(codes[first:last], forest, proba, *more, out[first:last])
 
         run(one, blocks(len(codes), size), self.n_jobs)
         return out
