@@ -161,10 +161,11 @@ def _weighted_sum(column, reached, weights, n):
     return s
 
 
-@kernel
+@kernel(inline="always")
 def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
-    most_leaves = np.diff(forest.leaf_start[first_tree : last_tree + 1]).max()
-    most_nodes = 0
+    most_leaves, most_nodes = np.int64(0), np.int64(0)
+    for tree in range(first_tree, last_tree):
+        most_leaves = max(most_leaves, forest.leaf_start[tree + 1] - forest.leaf_start[tree])
     for c in range(len(circuits.node_start) - 1):
         most_nodes = max(most_nodes, circuits.node_start[c + 1] - circuits.node_start[c])
     densities = np.empty(most_leaves)
@@ -182,7 +183,7 @@ def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _leaves_of_tree(leaves, query, first, last, side_by_side):
     circuit = leaves.circuits.of_leaf[first:last]
     return _TreeLeaves(

@@ -89,7 +89,7 @@ class Variables(NamedTuple):
         return Cells(np.full(n, -np.inf), np.full(n, np.inf), np.ones(self.n_categories.sum(), dtype=np.bool_))
 
 
-@kernel
+@kernel(inline="always")
 def _draw_centres(n, seed, attempt, labels):
     """Two different rows out of n get the labels 0 and 1, the others -1."""
     first = below(mix(seed, np.uint64(2 * attempt)), n)
@@ -100,7 +100,7 @@ def _draw_centres(n, seed, attempt, labels):
     labels[first], labels[second] = 0, 1
 
 
-@kernel
+@kernel(inline="always")
 def _find_centres(variables, rows, scope, labels, centre, seen):
     """The centres of the rows with labels 0 and 1: means and shares of categories, variable after variable.
 
@@ -132,7 +132,7 @@ def _find_centres(variables, rows, scope, labels, centre, seen):
             o += n_entries
 
 
-@kernel
+@kernel(inline="always")
 def _assign_rows(variables, rows, scope, centre, seen, labels):
     """Label each row by the nearer centre; returns whether a label changed, and how many rows have label 1."""
     values, n_categories, scale = variables.values, variables.n_categories, variables.scale
@@ -220,7 +220,7 @@ class _Orders(NamedTuple):
     ties: np.ndarray
 
 
-@kernel
+@kernel(inline="always")
 def _columns_of(values, rows, scope):
     m, n = len(scope), len(rows)
     columns = _Columns(np.empty((m, n)), np.ones(m, dtype=np.bool_), np.ones(m, dtype=np.bool_))
@@ -237,7 +237,7 @@ def _columns_of(values, rows, scope):
     return columns
 
 
-@kernel
+@kernel(inline="always")
 def _orders_of(columns, n_categories):
     m, n = columns.values.shape
     n_bits, n_words = m if n <= FEW_ROWS else 0, (n + 63) // 64
@@ -255,7 +255,7 @@ def _orders_of(columns, n_categories):
     return orders
 
 
-@kernel
+@kernel(inline="always")
 def _kendall_of_orders(orders, i, j):
     ties = orders.ties
     x_ties, y_ties = (ties[i, 0], ties[i, 1], ties[i, 2]), (ties[j, 0], ties[j, 1], ties[j, 2])
@@ -263,7 +263,7 @@ def _kendall_of_orders(orders, i, j):
     return kendall_of_bits(n, orders.above[i], x_ties, orders.above[j], orders.below[j], y_ties)
 
 
-@kernel
+@kernel(inline="always")
 def _ascending(column):
     """The rows that have a value, in ascending order of it."""
     order = np.argsort(column)  # missing values last
@@ -311,7 +311,7 @@ def _p_value(column, other, order, n_categories, n_others):
     return chi_square(a, b, n_categories, n_others)
 
 
-@kernel
+@kernel(inline="always")
 def _has_turn(i, j, n_categories):
     """Whether a pair is tested from its side i: each pair once, a mixed pair from its continuous side."""
     if (n_categories[i] > 0) == (n_categories[j] > 0):
@@ -362,7 +362,7 @@ class _Task(NamedTuple):
     end_row: int
     first_scope: int
     end_scope: int
-    parent: int
+    parent: int | np.int64
     after_product: bool
     log_weight: float
 
@@ -384,13 +384,13 @@ def _push(tasks, height, task):
     return tasks
 
 
-@kernel
+@kernel(inline="always")
 def _task_at(tasks, height):
     span = tasks.spans[height]
     return _Task(span[0], span[1], span[2], span[3], span[4], span[5] == 1, tasks.log_weight[height])
 
 
-@kernel
+@kernel(inline="always")
 def _circuit_of(n_nodes, n_factors, n_parameters):
     """Room for a circuit."""
     return Circuit(
@@ -404,7 +404,7 @@ def _circuit_of(n_nodes, n_factors, n_parameters):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _circuit_with_room(circuit, n_nodes, n_factors, n_parameters):
     return Circuit(
         with_room(circuit.parent, n_nodes),
@@ -417,7 +417,7 @@ def _circuit_with_room(circuit, n_nodes, n_factors, n_parameters):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _trimmed(circuit, n_nodes, n_factors, n_parameters):
     return Circuit(
         circuit.parent[:n_nodes].copy(),
@@ -430,12 +430,16 @@ def _trimmed(circuit, n_nodes, n_factors, n_parameters):
     )
 
 
+@kernel(inline="always")
+def _n_entries(n_categories):
+    return n_categories if n_categories else 3
+
+
 @kernel
 def _add_density(circuit, n_factors, n_parameters, node, v, variables, rows, cell):
-    """Add the density of variable v to a product node; returns the circuit, and where its parameters end."""
+    """Add the density of variable v to a product node of a circuit that has room; returns where its parameters end."""
     n_categories, o = variables.n_categories[v], variables.category_start[v]
-    end = n_parameters + (n_categories if n_categories else 3)
-    circuit = _circuit_with_room(circuit, 0, n_factors + 1, end)
+    end = n_parameters + _n_entries(n_categories)
     circuit.factor_node[n_factors], circuit.factor_variable[n_factors] = node, v
     circuit.factor_offset[n_factors] = n_parameters
     out = circuit.parameters[n_parameters:end]
@@ -444,10 +448,10 @@ def _add_density(circuit, n_factors, n_parameters, node, v, variables, rows, cel
         fit_categorical(variables.values, rows, v, allowed, variables.smoothing, out)
     else:
         fit_gaussian(variables.values, rows, v, cell.low[v], cell.high[v], variables.smoothing, out)
-    return circuit, end
+    return end
 
 
-@kernel
+@kernel(inline="always")
 def _cut(variables, rows, scope, after_product, seed, labels, group):
     """Whether a node cuts its rows, by `labels`; otherwise it cuts its variables, into the groups in `group`."""
     m = len(scope)
@@ -486,13 +490,14 @@ def learn(variables, rows, scope, cell, seed, after_product):
     spare, labels = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
     group = np.empty(len(scope), dtype=np.int64)
     circuit = _circuit_of(16, 32, 64)
-    n_nodes, n_factors, n_parameters = 0, 0, 0
+    n_nodes, n_factors, n_parameters = np.int64(0), np.int64(0), np.int64(0)
     scopes = np.empty(4 * len(scope) + 8, dtype=np.int64)  # the scopes of tasks, one after another
     scopes[: len(scope)] = scope
     n_scopes = len(scope)
     tasks = _Tasks(np.empty((64, 6), dtype=np.int64), np.empty(64))
-    tasks = _push(tasks, 0, _Task(0, len(rows), 0, len(scope), -1, after_product, 0.0))
-    height = 1
+    height = np.int64(0)
+    tasks = _push(tasks, height, _Task(0, len(rows), 0, len(scope), -1, after_product, 0.0))
+    height += 1
     while height > 0:
         height -= 1
         task = _task_at(tasks, height)
@@ -500,7 +505,10 @@ def learn(variables, rows, scope, cell, seed, after_product):
         here, own = rows[start:end], scopes[task.first_scope : task.end_scope].copy()
         node = n_nodes
         n_nodes += 1
-        circuit = _circuit_with_room(circuit, n_nodes, 0, 0)
+        most_parameters = n_parameters
+        for v in own:
+            most_parameters += _n_entries(variables.n_categories[v])
+        circuit = _circuit_with_room(circuit, n_nodes, n_factors + len(own), most_parameters)
         circuit.parent[node], circuit.log_weight[node] = task.parent, task.log_weight
         node_seed = mix(seed ^ INITIAL, np.uint64(node))
         circuit.is_sum[node] = _cut(variables, here, own, task.after_product, node_seed, labels, group)
@@ -525,9 +533,7 @@ def learn(variables, rows, scope, cell, seed, after_product):
                 height += 1
                 continue
             n_scopes = first_scope  # a single variable is a density
-            circuit, n_parameters = _add_density(
-                circuit, n_factors, n_parameters, node, own[g], variables, here, cell
-            )
+            n_parameters = _add_density(circuit, n_factors, n_parameters, node, own[g], variables, here, cell)
             n_factors += 1
     return _trimmed(circuit, n_nodes, n_factors, n_parameters)
 
@@ -598,9 +604,7 @@ def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uin
     n_features = data.X.shape[1]
     counts = np.bincount(data.y, minlength=data.n_classes).astype(np.float64)
     nowhere = np.empty(0, dtype=np.int64)
-    parts = [
-        Circuit(np.array([-1]), np.array([True]), np.array([0.0]), nowhere, nowhere, nowhere, np.empty(0))
-    ]
+    parts = [Circuit(np.array([-1]), np.array([True]), np.array([0.0]), nowhere, nowhere, nowhere, np.empty(0))]
     n_nodes = 1
     for k in range(data.n_classes):
         rows, class_seed = np.flatnonzero(data.y == k), np.uint64(mix(seed, np.uint64(k)))

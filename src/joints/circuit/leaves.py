@@ -76,7 +76,7 @@ class Smoothing(NamedTuple):
     ----------
     mean, smallest_sd : float64 of shape (n_variables,)
         Of a Gaussian: the mean where none of its rows has a value, and the smallest standard deviation.
-    count : float
+    pseudo_count : float
         Added to the count of each category.
     count_missing : bool
         Whether rows without a value count in the total of a categorical distribution.
@@ -84,7 +84,7 @@ class Smoothing(NamedTuple):
 
     mean: np.ndarray
     smallest_sd: np.ndarray
-    count: float
+    pseudo_count: float
     count_missing: bool
 
 
@@ -156,10 +156,10 @@ def fit_categorical(data, rows, v, allowed, smoothing, out):
             out[np.int64(data[row, v])] += 1.0
         elif smoothing.count_missing:
             n_missing += 1.0
-    categorical_entries(out, allowed, smoothing.count, n_missing)
+    categorical_entries(out, allowed, smoothing.pseudo_count, n_missing)
 
 
-@kernel
+@kernel(inline="always")
 def _narrow(forest, node, n_categories, category_start, cells, begin, middle, end):
     """Narrow the cells of the leaves on both sides of a split: `begin` up to `middle`, and `middle` up to `end`."""
     f, flags = forest.feature[node], forest.subset[node]
@@ -182,7 +182,8 @@ def cells_of_tree(forest, tree, n_categories):
     first_leaf, n_leaves = forest.leaf_start[tree], forest.leaf_start[tree + 1] - forest.leaf_start[tree]
     n_features = len(n_categories)
     category_start = np.zeros(n_features + 1, dtype=np.int64)
-    category_start[1:] = np.cumsum(n_categories)
+    for f in range(n_features):
+        category_start[f + 1] = category_start[f] + n_categories[f]
     cells = Cells(
         np.full((n_leaves, n_features), -np.inf),
         np.full((n_leaves, n_features), np.inf),
@@ -208,8 +209,8 @@ def cells_of_tree(forest, tree, n_categories):
 
 
 @kernel
-def _fit_gaussians(X, f, row_leaf, weights, cells, smoothing, out):
-    """The Gaussians of feature f in all leaves of a tree, into `out` (leaves x 3)."""
+def _fit_gaussians(X, f, row_leaf, weights, cells, smoothing, o, out):
+    """The Gaussians of feature f in all leaves of a tree, into `out` from column `o` on."""
     n_leaves = len(out)
     n, total, squares, centre = np.zeros(n_leaves), np.zeros(n_leaves), np.zeros(n_leaves), np.empty(n_leaves)
     for i in range(X.shape[0]):
@@ -226,21 +227,22 @@ def _fit_gaussians(X, f, row_leaf, weights, cells, smoothing, out):
         sd = smoothing.smallest_sd[f]
         if n[leaf] > 0:
             sd = max(sd, sqrt(squares[leaf] / n[leaf]))
-        gaussian_entries(centre[leaf], sd, cells.low[leaf, f], cells.high[leaf, f], out[leaf])
+        gaussian_entries(centre[leaf], sd, cells.low[leaf, f], cells.high[leaf, f], out[leaf, o : o + 3])
 
 
 @kernel
-def _fit_categoricals(X, f, row_leaf, weights, allowed, smoothing, out):
-    """The distributions of a categorical feature f in all leaves of a tree, into `out` (leaves x categories)."""
-    out[:] = 0.0
+def _fit_categoricals(X, f, row_leaf, weights, allowed, smoothing, o, out):
+    """The distributions of a categorical feature f in all leaves of a tree, into `out` from column `o` on."""
+    end = o + allowed.shape[1]
+    out[:, o:end] = 0.0
     n_missing = np.zeros(len(out))
     for i in range(X.shape[0]):
         if weights[i] > 0 and not np.isnan(X[i, f]):
-            out[row_leaf[i], np.int64(X[i, f])] += weights[i]
+            out[row_leaf[i], o + np.int64(X[i, f])] += weights[i]
         elif smoothing.count_missing:
             n_missing[row_leaf[i]] += weights[i]
     for leaf in range(len(out)):
-        categorical_entries(out[leaf], allowed[leaf], smoothing.count, n_missing[leaf])
+        categorical_entries(out[leaf, o:end], allowed[leaf], smoothing.pseudo_count, n_missing[leaf])
 
 
 @kernel
@@ -250,11 +252,11 @@ def _fit_tree(data, row_leaf, weights, offset, cells, smoothing, out):
     for f in range(len(data.n_categories)):
         o, n_categories = offset[f], data.n_categories[f]
         if n_categories:
-            allowed = cells.allowed[:, start : start + n_categories]
-            _fit_categoricals(data.X, f, row_leaf, weights, allowed, smoothing, out[:, o : o + n_categories])
+            allowed = cells.allowed[:, start : start + n_categories].copy()
+            _fit_categoricals(data.X, f, row_leaf, weights, allowed, smoothing, o, out)
             start += n_categories
         else:
-            _fit_gaussians(data.X, f, row_leaf, weights, cells, smoothing, out[:, o : o + 3])
+            _fit_gaussians(data.X, f, row_leaf, weights, cells, smoothing, o, out)
 
 
 def offsets(n_categories: np.ndarray) -> tuple[np.ndarray, int]:

@@ -255,19 +255,22 @@ def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
     first, parent, is_sum = circuits.node_start[c], circuits.parent, circuits.is_sum
     n = circuits.node_start[c + 1] - first
     for v in range(n):
-        scratch.with_target[v], scratch.value[v, 0], scratch.top[v, 0] = False, 0.0, -np.inf
+        scratch.with_target[v], scratch.logs[v], scratch.top[v, 0] = False, 0.0, -np.inf
     if target >= 0:
         for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
             scratch.with_target[circuits.factor_node[j] - first] = True
-    _add_factors(x, target, c, circuits, n_categories, scratch.value[:, 0], scratch.top)
-    for v in range(n - 1, 0, -1):
+    _add_factors(x, target, c, circuits, n_categories, scratch.logs, scratch.top)
+    for v in range(n):
+        scratch.value[v, 0] = scratch.logs[v]
+    for v in range(n - 1, -1, -1):
         node = first + v
         _finish(v, is_sum[node], scratch)
+        if v == 0:
+            return
         if is_sum[parent[node]]:
             _add_into(parent[node] - first, v, circuits.log_weight[node], scratch)
         else:
             _multiply_into(parent[node] - first, v, scratch)
-    _finish(0, is_sum[first], scratch)
 
 
 @kernel

@@ -106,7 +106,7 @@ def draw_feature(seed, node, i, pool):
     return j
 
 
-@kernel
+@kernel(inline="always")
 def put_back(drawn, pool, swaps):
     """Undo a node's draws, so that a draw depends on nothing but the seed and the node."""
     while drawn > 0:
@@ -114,7 +114,7 @@ def put_back(drawn, pool, swaps):
         pool[drawn], pool[swaps[drawn]] = pool[swaps[drawn]], pool[drawn]
 
 
-@kernel
+@kernel(inline="always")
 def _scratch(data, weights, n_used):
     n_features = len(data.n_categories)
     payload = np.empty(len(weights), dtype=np.uint64)
@@ -161,7 +161,7 @@ def _cut_values(n, lowest, highest, min_rows, scratch):
     return score, np.int64(lowest) + rank
 
 
-@kernel
+@kernel(inline="always")
 def _cut_categories(n, n_categories, settings, scratch):
     """Best two subsets of a categorical feature, into ``scratch.candidate_left``; returns the score."""
     keys, table, goes_left = scratch.keys, scratch.table[:n_categories], scratch.candidate_left[:n_categories]
@@ -182,7 +182,7 @@ def _best_split(n_categories, ranks, rows, node, seed, settings, scratch):
     """
     pool, swaps = scratch.pool, scratch.swaps
     best_score, best_feature, best_rank = -np.inf, -1, np.int64(-1)
-    drawn, tried = 0, 0
+    drawn, tried = np.int64(0), 0
     while drawn < len(pool) and tried < settings.max_features:
         swaps[drawn] = draw_feature(seed, node, drawn, pool)
         f = pool[drawn]
@@ -219,7 +219,7 @@ def _sides(column, rows, node, seed, last_rank, subset, left):
             left[i] = subset[rank]
 
 
-@kernel
+@kernel(inline="always")
 def _tree_of(size, n_classes):
     """A tree with room for `size` nodes, all of them leaves."""
     return Tree(
@@ -232,7 +232,7 @@ def _tree_of(size, n_classes):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _tree_with_room(tree, n_nodes, n_flags):
     return Tree(
         with_room(tree.feature, n_nodes),
@@ -244,7 +244,7 @@ def _tree_with_room(tree, n_nodes, n_flags):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _trimmed(tree, n_nodes, n_flags):
     return Tree(
         tree.feature[:n_nodes].copy(),
@@ -266,7 +266,7 @@ def _add_leaf(tree, node, y, weights, rows):
         counts[y[row]] += weights[row]
 
 
-@kernel
+@kernel(inline="always")
 def _is_final(counts, depth, settings):
     """Whether a node stays a leaf without a look at its features."""
     n = counts.sum()
@@ -283,7 +283,7 @@ def grow_tree(data, ranked, weights, seed, settings):
     spare, left = np.empty_like(rows), np.empty(len(rows), dtype=np.bool_)
     scratch = _scratch(data, weights, len(rows))
     tree = _tree_of(64, data.n_classes)
-    n_nodes, n_flags = 0, 0
+    n_nodes, n_flags = np.int64(0), np.int64(0)  # a literal 0 would compile what takes them twice
     stack = np.empty((64, 4), dtype=np.int64)  # first row, end, parent of a right child or -1, depth
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, len(rows), -1, 0
     height = 1
@@ -293,8 +293,7 @@ def grow_tree(data, ranked, weights, seed, settings):
         here = rows[start:end]
         node = n_nodes
         n_nodes += 1
-        if n_nodes > len(tree.feature):
-            tree = _tree_with_room(tree, n_nodes, 0)
+        tree = _tree_with_room(tree, n_nodes, n_flags + len(scratch.best_left))
         if parent >= 0:
             tree.right[parent] = node
         _add_leaf(tree, node, data.y, weights, here)
@@ -309,7 +308,6 @@ def grow_tree(data, ranked, weights, seed, settings):
             tree.threshold[node] = ranked.values[ranked.value_start[f] + last_rank]
         else:
             tree.subset[node] = n_flags
-            tree = _tree_with_room(tree, n_nodes, n_flags + len(subset))
             tree.goes_left[n_flags : n_flags + len(subset)] = subset
             n_flags += len(subset)
         _sides(ranked.ranks[f], here, node, seed, last_rank, subset, left)

@@ -105,7 +105,7 @@ def walk_to_leaves(x, forest, tree, stack, out):
             node = np.int64(forest.right[node])
 
 
-@kernel
+@kernel(inline="always")
 def _lay_out(forest, tree, n_categories):
     """Where the vectors and the cuts of each feature begin, and how many vectors there are."""
     n_features = len(n_categories)
@@ -129,7 +129,7 @@ def _lay_out(forest, tree, n_categories):
     return vector_start, cut_start, n_vectors
 
 
-@kernel
+@kernel(inline="always")
 def _sorted_cuts(forest, tree, cut_start):
     """The thresholds of each continuous feature of a tree, in order."""
     cuts = np.empty(cut_start[-1])
@@ -144,7 +144,7 @@ def _sorted_cuts(forest, tree, cut_start):
     return cuts
 
 
-@kernel
+@kernel(inline="always")
 def _full_vectors(n_vectors, n_leaves):
     """Vectors that have every leaf."""
     n_words = (n_leaves + 63) // 64
@@ -188,16 +188,20 @@ def _rule_out(forest, node, n_categories, table, begin, middle, end):
 
 
 @kernel
-def _build_bit_table(forest, tree, n_categories):
+def bit_table(n_rows, forest, tree, n_categories):
+    """The bit vectors of one tree where they pay for this many incomplete rows, else an empty table."""
     first, last = forest.tree_start[tree], forest.tree_start[tree + 1]
     first_leaf, n_leaves = forest.leaf_start[tree], forest.leaf_start[tree + 1] - forest.leaf_start[tree]
+    n_words = (n_leaves + 63) // 64
     vector_start, cut_start, n_vectors = _lay_out(forest, tree, n_categories)
+    if n_rows < MANY_ROWS or n_vectors * n_words > MOST_WORDS:
+        return BitTable(np.empty(0, dtype=np.uint64), n_words, vector_start, np.empty(0), cut_start)
     cuts = _sorted_cuts(forest, tree, cut_start)
-    table = BitTable(_full_vectors(n_vectors, n_leaves), (n_leaves + 63) // 64, vector_start, cuts, cut_start)
+    table = BitTable(_full_vectors(n_vectors, n_leaves), n_words, vector_start, cuts, cut_start)
     # the leaves of a node are a range: its end is where the next subtree to the right begins
     ends = np.empty(last - first, dtype=np.int64)
     ends[0] = n_leaves
-    begin = 0
+    begin = np.int64(0)
     for node in range(first, last):
         if forest.feature[node] < 0:
             begin = forest.leaf[node] - first_leaf + 1
@@ -207,18 +211,6 @@ def _build_bit_table(forest, tree, n_categories):
         ends[node + 1 - first], ends[right - first] = middle, end
         _rule_out(forest, node, n_categories, table, begin, middle, end)
     return table
-
-
-@kernel
-def bit_table(n_rows, forest, tree, n_categories):
-    """The bit vectors of one tree where they pay for this many incomplete rows, else an empty table."""
-    n_words = (forest.leaf_start[tree + 1] - forest.leaf_start[tree] + 63) // 64
-    if n_rows >= MANY_ROWS:
-        _, _, n_vectors = _lay_out(forest, tree, n_categories)
-        if n_vectors * n_words <= MOST_WORDS:
-            return _build_bit_table(forest, tree, n_categories)
-    nowhere = np.empty(0, dtype=np.int64)
-    return BitTable(np.empty(0, dtype=np.uint64), n_words, nowhere, np.empty(0), nowhere)
 
 
 @kernel

@@ -96,7 +96,7 @@ class _Scratch(NamedTuple):
     found: _Found
 
 
-@kernel
+@kernel(inline="always")
 def _scratch(n_rows, n_used, n_features, most_categories, n_classes):
     found = _Found(
         np.empty(n_features, dtype=np.int32),
@@ -117,7 +117,7 @@ def _scratch(n_rows, n_used, n_features, most_categories, n_classes):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _none_of_tree(n_nodes, size):
     """No stand-ins yet, and room for `size`."""
     return Surrogates(
@@ -132,7 +132,7 @@ def _none_of_tree(n_nodes, size):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _with_room(of_tree, n, n_sides):
     return Surrogates(
         of_tree.start,
@@ -146,7 +146,7 @@ def _with_room(of_tree, n, n_sides):
     )
 
 
-@kernel
+@kernel(inline="always")
 def _trimmed(of_tree, n, n_sides):
     return Surrogates(
         of_tree.start,
@@ -196,7 +196,7 @@ def _first_left_category(counts, goes_left, n_classes):
     return -1
 
 
-@kernel
+@kernel(inline="always")
 def _reference_category(data, column, rows, weights, forest, node, table):
     """`_first_left_category` at a node that splits categories; -1 where the split is one of values."""
     if forest.subset[node] < 0:
@@ -299,7 +299,7 @@ def _find_at_node(data, ranked, rows, weights, node, seed, reading, scratch):
     """The stand-ins for a node with these rows, into ``scratch.found``; returns how many there are."""
     pool, swaps, found, n_features = scratch.pool, scratch.swaps, scratch.found, len(data.n_categories)
     majority, total = max(node.n_left, node.n_right), node.n_left + node.n_right
-    n_found, drawn, tried = 0, 0, 0
+    n_found, drawn, tried = np.int64(0), np.int64(0), 0
     while drawn < n_features and tried < (reading.max_features if reading.published else n_features):
         g = drawn
         if reading.published:
@@ -332,7 +332,7 @@ def _find_at_node(data, ranked, rows, weights, node, seed, reading, scratch):
     return n_found
 
 
-@kernel
+@kernel(inline="always")
 def _add(of_tree, n, n_sides, found, n_found, n_categories, published):
     """Add the stand-ins of a node to those of the tree, the best first; returns all, and the length of `sides`."""
     of_tree = _with_room(of_tree, n + n_found, n_sides + n_found * found.sides.shape[1])
@@ -359,7 +359,7 @@ def _find(data, ranked, weights, forest, tree, reading):
     spare, left = np.empty_like(rows), np.empty(len(rows), dtype=np.bool_)
     scratch = _scratch(len(weights), len(rows), n_features, most, data.n_classes)
     of_tree = _none_of_tree(n_nodes, 64)
-    n_sides = 0
+    n_sides = np.int64(0)
     first_row, end_row = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
     end_row[0] = len(rows)
     for v in range(n_nodes):
