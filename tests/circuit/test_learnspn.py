@@ -11,8 +11,17 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
-from joints.circuit.learnspn import dependent_groups, two_means
+from joints.circuit.learnspn import Variables, dependent_groups, two_means
+from joints.circuit.leaves import Smoothing
 from joints.forest.arrays import leaves_of_training_rows
+
+
+def variables(values, n_categories, threshold=0.001):
+    """Variables of unit scale, none of them the class."""
+    m = len(n_categories)
+    smoothing = Smoothing(np.zeros(m), np.ones(m), 0.0, False)
+    start = np.concatenate([[0], np.cumsum(n_categories)[:-1]])
+    return Variables(values, np.asarray(n_categories), start, np.ones(m), threshold, smoothing)
 
 
 @parametrize_with_checks([LearnSPNClassifier(), GenerativeForestClassifier(n_estimators=5, leaves="lspn", min_rows=5)])
@@ -243,7 +252,7 @@ def test_dependence_is_found_and_independence_respected():
                             rng.integers(0, 2, n), c + rng.normal(size=n)])  # fmt: skip
     n_categories = np.array([0, 0, 0, 3, 3, 2, 0])
     group = np.empty(7, dtype=np.int64)
-    n_groups = dependent_groups(data, np.arange(n), np.arange(7), n_categories, 0.001, group)
+    n_groups = dependent_groups(variables(data, n_categories), np.arange(n), np.arange(7), group)
 
     def root(i):
         return i if group[i] == i else root(group[i])
@@ -252,17 +261,17 @@ def test_dependence_is_found_and_independence_respected():
     assert groups == {frozenset({0, 1}), frozenset({2}), frozenset({3, 4, 6}), frozenset({5})}
     assert n_groups == 4
     data[rng.random(data.shape) < 0.2] = np.nan  # rows with both values are enough
-    assert dependent_groups(data, np.arange(n), np.arange(7), n_categories, 0.001, group) == 4
+    assert dependent_groups(variables(data, n_categories), np.arange(n), np.arange(7), group) == 4
 
 
 def test_few_rows_count_as_independent():
     data = np.repeat(np.arange(4.0)[:, None], 2, axis=1)
     group = np.empty(2, dtype=np.int64)
-    assert dependent_groups(data, np.arange(4), np.arange(2), np.zeros(2, dtype=np.int64), 0.5, group) == 2
+    assert dependent_groups(variables(data, [0, 0], 0.5), np.arange(4), np.arange(2), group) == 2
     codes = np.repeat(np.arange(3.0), 6)[:, None].repeat(2, axis=1)  # 18 rows, 9 cells: not more than 2 for each
-    k = np.full(2, 3)
-    assert dependent_groups(codes, np.arange(18), np.arange(2), k, 0.5, group) == 2
-    assert dependent_groups(codes, np.arange(18).repeat(2), np.arange(2), k, 0.5, group) == 1
+    table = variables(codes, [3, 3], 0.5)
+    assert dependent_groups(table, np.arange(18), np.arange(2), group) == 2
+    assert dependent_groups(table, np.arange(18).repeat(2), np.arange(2), group) == 1
 
 
 def test_two_means_finds_two_clusters():
@@ -271,7 +280,7 @@ def test_two_means_finds_two_clusters():
     data = np.column_stack([rng.normal(6.0 * side), np.where(rng.random(200) < 0.9, side, 1 - side)]).astype(float)
     data[rng.random(data.shape) < 0.1] = np.nan
     labels = np.empty(200, dtype=np.int64)
-    found = two_means(data, np.arange(200), np.arange(2), np.array([0, 2]), np.ones(2), np.uint64(1), labels)
+    found = two_means(variables(data, [0, 2]), np.arange(200), np.arange(2), np.uint64(1), labels)
     assert found
     agreement = (labels == side).mean()
     assert max(agreement, 1 - agreement) > 0.95
@@ -280,9 +289,7 @@ def test_two_means_finds_two_clusters():
 def test_two_means_of_equal_rows_finds_nothing():
     labels = np.empty(20, dtype=np.int64)
     data = np.ones((20, 2))
-    assert not two_means(
-        data, np.arange(20), np.arange(2), np.zeros(2, dtype=np.int64), np.ones(2), np.uint64(1), labels
-    )
+    assert not two_means(variables(data, [0, 0]), np.arange(20), np.arange(2), np.uint64(1), labels)
 
 
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])

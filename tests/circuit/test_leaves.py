@@ -6,7 +6,8 @@ from mixed import mixed_table
 from scipy import stats
 
 from joints import ForestClassifier, GenerativeForestClassifier
-from joints.circuit.leaves import cells, log_normal_mass
+from joints.circuit.leaves import cells_of_tree, log_normal_mass
+from joints.forest.arrays import leaves_of_training_rows
 
 
 @pytest.mark.parametrize("low, high", [(-1, 2), (-np.inf, 0.3), (0.5, np.inf), (-np.inf, np.inf), (5, 9), (-9, -5)])
@@ -37,12 +38,10 @@ def test_leaves_follow_their_rows():
     )
     gef = GenerativeForestClassifier.from_forest(model, min_sd=0.1, smoothing=0.5)
     forest, parameters, offset = model.forest_, gef.leaves_.parameters, gef.leaves_.offset
-    from joints.forest.arrays import leaves_of_training_rows
-
     for tree in range(3):
         leaf_of, weights = leaves_of_training_rows(forest, model.training_data_, tree)
         first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        low, high, allowed = cells(*forest.splits, n_categories, forest.tree_start[tree], last - first)
+        low, high, allowed = cells_of_tree(forest, tree, n_categories)
         for leaf in range(first, last):
             rows = np.repeat(np.flatnonzero(leaf_of == leaf), weights[leaf_of == leaf])
             values = X[rows, 0][~np.isnan(X[rows, 0])]

@@ -84,7 +84,7 @@ def test_thresholds_are_the_largest_training_value_on_the_left():
 
 def same_forest(a, b):
     return all(
-        np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in vars(a) if name != "seeds"
+        np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in a._fields if name != "seeds"
     )
 
 

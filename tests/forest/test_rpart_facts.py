@@ -1,127 +1,72 @@
-"""The facts that rpart printed agree with their data, by the rules in rpart/README.md."""
+"""Splits and routes agree with those that rpart printed; `test_surrogates.py` does the same for surrogate splits."""
 
-import json
-from itertools import pairwise
-from pathlib import Path
-
+import numpy as np
 import pytest
+from rpart_facts import CASES, Facts
 
-CASES = sorted(Path(__file__).parent.glob("rpart/*.json"))
+from joints.forest.arrays import leaves_of_training_rows
+from joints.forest.splits import best_ordered_subset, best_subset, best_threshold
 
-
-@pytest.fixture(params=CASES, ids=lambda path: path.stem)
-def facts(request):
-    return json.loads(request.param.read_text())
-
-
-def side(split, value):
-    """Where a split sends a value: left, right, or None."""
-    if value is None:
-        return None
-    if split["type"] == "continuous":
-        return split["below"] if value < split["threshold"] else {"left": "right", "right": "left"}[split["below"]]
-    return next((where for where in ("left", "right") if value in split[where]), None)
+ALL = [pytest.param(Facts(path), id=path.stem) for path in CASES]
+COMPLETE = [case for case in ALL if not case.values[0].has_missing]
 
 
-def step(node, row):
-    """The side to which a node sends a row, or None where the row stays."""
-    sides = (side(split, row[split["feature"]]) for split in [node["primary"], *node["surrogates"]])
-    return next((where for where in sides if where), node["majority"])
+def rows_by_node(facts):
+    """Training rows of each of rpart's nodes, by our own routing of complete rows."""
+    leaf_of, weights = leaves_of_training_rows(facts.forest, facts.data, 0)
+    assert (weights == 1).all()
+    leaves = [number for number in facts.order if facts.nodes[number]["leaf"]]
+    rows = {number: [] for number in facts.order}
+    for row, leaf in enumerate(leaf_of):
+        number = leaves[leaf]
+        while number:
+            rows[number].append(row)
+            number //= 2
+    return rows
 
 
-def walk(nodes, row):
-    """The numbers of the nodes through which a row goes."""
-    path = [1]
-    while not nodes[path[-1]]["leaf"] and (where := step(nodes[path[-1]], row)):
-        path.append(2 * path[-1] + (where == "right"))
-    return path
+def best_score(x, y, n_categories, n_classes, min_rows):
+    """Our best score of a split on one feature that leaves so many rows on both sides."""
+    if n_categories:
+        counts = np.zeros((n_categories, n_classes))
+        np.add.at(counts, (x.astype(int), y), 1.0)
+        goes_left = np.empty(n_categories, dtype=bool)
+        if n_classes == 2:
+            return best_ordered_subset(counts, True, min_rows, goes_left)
+        return best_subset(counts, min_rows, goes_left)
+    _, ranks = np.unique(x, return_inverse=True)
+    keys = (ranks.astype(np.uint64) << np.uint64(32)) | (y.astype(np.uint64) << np.uint64(16)) | np.uint64(1)
+    return best_threshold(np.sort(keys), len(keys), np.bincount(y, minlength=n_classes).astype(float), min_rows)[0]
 
 
-def read(facts):
-    nodes = {node["node"]: node for node in facts["nodes"]}
-    rows = list(zip(*(feature["values"] for feature in facts["features"]), strict=True))
-    return nodes, rows, [walk(nodes, row) for row in rows]
+def sizes_and_squares(y):
+    return len(y), (np.bincount(y) ** 2).sum() / len(y)
 
 
-def arrived(facts):
-    """Each internal node with its rows, their classes and their sides by the primary split."""
-    nodes, rows, paths = read(facts)
-    for number, node in nodes.items():
-        if not node["leaf"]:
-            inside = [i for i, path in enumerate(paths) if number in path]
-            values = [rows[i] for i in inside]
-            sides = [side(node["primary"], row[node["primary"]["feature"]]) for row in values]
-            yield node, values, [facts["classes"]["values"][i] for i in inside], sides
+@pytest.mark.parametrize("facts", COMPLETE)
+def test_rows_go_to_the_nodes_of_rpart(facts):
+    rows = rows_by_node(facts)
+    for number, node in facts.nodes.items():
+        counts = np.bincount(facts.data.y[rows[number]], minlength=facts.data.n_classes)
+        assert counts.tolist() == node["counts"]
 
 
-def best(feature, column, sides):
-    """The surrogate of one feature with the most agreement and that count, by trying all splits."""
-    pairs = [(value, where) for value, where in zip(column, sides, strict=True) if value is not None and where]
-    lefts = sum(where == "left" for _, where in pairs)
-    if feature["type"] == "categorical":
-        split, agreed = {"type": "categorical", "left": [], "right": []}, 0
-        for code in sorted({value for value, _ in pairs}):
-            left = sum(where == "left" for value, where in pairs if value == code)
-            right = sum(value == code for value, _ in pairs) - left
-            to_left = left > right or (left == right and 2 * lefts > len(pairs))
-            split["left" if to_left else "right"].append(code)
-            agreed += max(left, right)
-        # rpart takes no categorical surrogate that disagrees with the primary split in fewer than 2 rows.
-        return split, agreed if min(agreed, len(pairs) - agreed) >= 2 else 0
-    split, agreed = None, max(lefts, len(pairs) - lefts)
-    for low, high in pairwise(sorted({value for value in column if value is not None})):
-        threshold = (low + high) / 2
-        below = [where for value, where in pairs if value < threshold]
-        if min(len(below), len(pairs) - len(below)) >= 2:
-            left_below = below.count("left")
-            count = left_below + (len(pairs) - lefts) - below.count("right")
-            for direction, found in (("right", len(pairs) - count), ("left", count)):
-                if found > agreed:
-                    split, agreed = {"type": "continuous", "threshold": threshold, "below": direction}, found
-    return split, agreed
+@pytest.mark.parametrize("facts", ALL)
+def test_no_split_is_better_than_the_one_of_rpart(facts):
+    """At the root, and at every node where no training value is missing.
 
-
-def gini(classes):
-    return len(classes) - sum(classes.count(c) ** 2 for c in set(classes)) / max(len(classes), 1)
-
-
-def test_nodes_hold_the_rows_sent_to_them(facts):
-    nodes, _, paths = read(facts)
-    assert [path[-1] for path in paths] == facts["rows"]["node"]
-    for number, node in nodes.items():
-        classes = [c for c, path in zip(facts["classes"]["values"], paths, strict=True) if number in path]
-        assert node["counts"] == [classes.count(c) for c in range(len(facts["classes"]["levels"]))]
-        assert node["n"] == len(classes)
-        assert node["class"] == node["counts"].index(max(node["counts"]))
-
-
-def test_primary_splits_improve_gini_as_printed(facts):
-    for node, _, classes, sides in arrived(facts):
-        left, right = ([c for c, s in zip(classes, sides, strict=True) if s == where] for where in ("left", "right"))
-        assert node["primary"]["n"] == len(left) + len(right)
-        assert node["primary"]["improve"] == pytest.approx(gini(left + right) - gini(left) - gini(right))
-
-
-def test_surrogates_are_the_best_of_each_feature_by_agreement(facts):
-    for node, rows, _, sides in arrived(facts):
-        lefts, total = sides.count("left"), node["primary"]["n"]
-        majority = max(lefts, total - lefts)
-        expected = []
-        for index, feature in enumerate(facts["features"]):
-            split, agreed = best(feature, [row[index] for row in rows], sides)
-            if index != node["primary"]["feature"] and agreed > majority:
-                adjusted = (agreed - majority) / (total - majority)
-                expected.append({"feature": index, **split, "agree": agreed / total, "adj": adjusted})
-        expected.sort(key=lambda split: -split["agree"])
-        assert len(node["surrogates"]) == len(expected)
-        for found, split in zip(node["surrogates"], expected, strict=True):
-            for key, value in split.items():
-                assert found[key] == (pytest.approx(value, rel=1e-12) if isinstance(value, float) else value)
-
-
-def test_queries_follow_primary_surrogates_and_majority(facts):
-    nodes, _, _ = read(facts)
-    queries = facts["queries"]
-    for *row, number, label in zip(*queries["values"], queries["node"], queries["class"], strict=True):
-        assert walk(nodes, row)[-1] == number
-        assert nodes[number]["class"] == label
+    With impurity n - sum of squares / n, the decrease that rpart prints is our score minus n and those squares.
+    """
+    numbers = [1] if facts.has_missing else [number for number in facts.order if not facts.nodes[number]["leaf"]]
+    rows = {1: np.arange(len(facts.data.y))} if facts.has_missing else rows_by_node(facts)
+    fewest = facts.control["minbucket"]
+    for number in numbers:
+        primary = facts.nodes[number]["primary"]
+        scores = []
+        for f, k in enumerate(facts.n_categories):
+            x, y = facts.data.X[rows[number], f], facts.data.y[rows[number]]
+            x, y = x[~np.isnan(x)], y[~np.isnan(x)]
+            n, squares = sizes_and_squares(y)
+            scores.append(best_score(x, y, k, facts.data.n_classes, fewest) - n - squares)
+        assert max(scores) == pytest.approx(primary["improve"], rel=1e-12)
+        assert scores[primary["feature"]] == max(scores)

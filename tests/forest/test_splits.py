@@ -13,7 +13,6 @@ from joints.forest.splits import (
     best_subset,
     best_threshold,
     published_order,
-    sort_by_rank,
 )
 
 
@@ -48,18 +47,6 @@ def keys_of(ranks, classes, weights):
         | (classes.astype(np.uint64) << np.uint64(16))
         | weights.astype(np.uint64)
     )
-
-
-@given(st.lists(st.integers(0, 70_000), min_size=1, max_size=300))
-def test_sorting_by_rank(ranks):
-    ranks = np.array(ranks)
-    order = np.arange(len(ranks))
-    keys = keys_of(ranks, order % 7, order % 5 + 1)
-    expected = sorted(keys.tolist())
-    spare = np.empty_like(keys)
-    result = sort_by_rank(keys.copy(), spare, len(keys), int(ranks.max()))
-    assert (result >> np.uint64(32)).tolist() == sorted(ranks.tolist())
-    assert sorted(result.tolist()) == expected
 
 
 @given(st.data())

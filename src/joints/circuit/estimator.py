@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from joints.circuit import sampling
@@ -20,8 +22,20 @@ from joints.forest.arrays import Forest
 class CircuitClassifier(ClassifierMixin, BaseEstimator):
     """A joint distribution over features and class as a forest of sum nodes with densities in its leaves.
 
-    Subclasses set `forest_`, `leaves_`, `features_`, `classes_` in `fit`, and have a parameter `n_jobs`.
+    Subclasses set `forest_`, `leaves_`, `features_`, `classes_` in `fit`, and have the parameters that are declared
+    here.
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "min_sd": [Interval(Real, 0, None, closed="neither")],
+        "relative_sd": ["boolean"],
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "count_missing": ["boolean"],
+        "threshold": [Interval(Real, 0, 1, closed="both")],
+        "categorical_features": "no_validation",  # `joints.features` does that, with the table
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
 
     forest_: Forest
     leaves_: Leaves
@@ -106,8 +120,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
             if not 0 <= index < len(names):
                 raise ValueError(f"target is feature {target}, but there are {len(names)} features.")
         if self.features_.categories[index] is None:
-            raise ValueError(f"Feature {names[index]!r} is continuous: only the class and categorical features "
-                             "can be predicted.")  # fmt: skip
+            raise ValueError(
+                f"Feature {names[index]!r} is continuous: only the class and categorical features can be predicted."
+            )
         return index
 
     def log_joint(self, X: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from joints.forest.arrays import Forest, join_trees
+from joints.forest.grow import Tree
 
 
 def largest_double_rounding_below(threshold: np.ndarray) -> np.ndarray:
@@ -58,7 +59,7 @@ def convert(
     else:
         estimators, samples = model.estimators_, model.estimators_samples_
     converted = [_convert_tree(estimator.tree_, n_categories) for estimator in estimators]
-    forest = join_trees([arrays for arrays, _ in converted], np.zeros(len(converted), dtype=np.uint64))
+    forest = join_trees([tree for tree, _ in converted], np.zeros(len(converted), dtype=np.uint64))
     leaves = np.empty((len(converted), len(X)), dtype=np.int64)
     weights = np.zeros((len(converted), len(X)), dtype=np.int64)
     for t, (_, place) in enumerate(converted):
@@ -86,8 +87,8 @@ def _same_classes(tree: Any, node: np.ndarray, y: np.ndarray, weights: np.ndarra
     return np.allclose(fractions, tree.value[is_leaf, 0], rtol=0, atol=1e-9)
 
 
-def _convert_tree(tree: Any, n_categories: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """A tree's arrays in preorder, and the place of each of scikit-learn's nodes among them."""
+def _convert_tree(tree: Any, n_categories: np.ndarray) -> tuple[Tree, np.ndarray]:
+    """A tree in preorder, and the place of each of scikit-learn's nodes among them."""
     order, stack = [], [0]
     while stack:
         node = stack.pop()
@@ -110,4 +111,4 @@ def _convert_tree(tree: Any, n_categories: np.ndarray) -> tuple[tuple[np.ndarray
         n_flags += len(flags[-1])
     goes_left = np.concatenate(flags) if flags else np.empty(0, dtype=bool)
     counts = tree.value[nodes, 0] * tree.weighted_n_node_samples[nodes, None]
-    return (feature, np.where(inner, threshold, np.nan), right, subset, goes_left, counts), place
+    return Tree(feature, np.where(inner, threshold, np.nan), right, subset, goes_left, counts), place

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_scalar
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from joints.circuit.estimator import CircuitClassifier
@@ -13,12 +14,7 @@ from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import RowsOfTree, fit_leaves
 from joints.features import fit_classes, fit_table
 from joints.forest.arrays import Forest, TrainingData
-from joints.forest.classifier import ForestClassifier, check_option
-
-FOREST_PARAMETERS = (
-    "n_estimators", "max_features", "redraw", "purity", "min_samples_leaf", "max_depth", "bootstrap",
-    "category_order", "categorical_features", "random_state", "n_jobs",
-)  # fmt: skip
+from joints.forest.classifier import ForestClassifier
 
 
 class GenerativeForestClassifier(CircuitClassifier):
@@ -89,6 +85,15 @@ random_state, n_jobs
     array([ True])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: kinds for name, kinds in ForestClassifier._parameter_constraints.items() if name != "surrogates"},
+        **CircuitClassifier._parameter_constraints,
+        "leaves": [StrOptions({"factorised", "lspn"})],
+        "combine": [StrOptions({"average", "mixture"})],
+        "min_rows": [Interval(Integral, 1, None, closed="left")],
+        "truncate": ["boolean"],
+    }
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -148,9 +153,14 @@ random_state, n_jobs
         -------
         self
         """
-        self._check_parameters()
-        forest = ForestClassifier(**{name: getattr(self, name) for name in FOREST_PARAMETERS}).fit(X, y)
+        self._validate_params()
+        forest = ForestClassifier(**{name: getattr(self, name) for name in self._forest_parameters()}).fit(X, y)
         return self._take_over(forest)
+
+    @classmethod
+    def _forest_parameters(cls) -> list[str]:
+        """The parameters that are those of the forest: all of `ForestClassifier`'s that appear here too."""
+        return [name for name in ForestClassifier._get_param_names() if name in cls._get_param_names()]
 
     @classmethod
     def from_forest(cls, forest: ForestClassifier, **parameters: Any) -> GenerativeForestClassifier:
@@ -160,11 +170,12 @@ random_state, n_jobs
         ----------
         forest : fitted ForestClassifier
         **parameters
-            `leaves`, `combine`, `min_sd`, `relative_sd`, `smoothing`, `min_rows`, `threshold`, `truncate`.
+            Those that are not the forest's own: `leaves`, `combine`, `min_sd`, `relative_sd`, `smoothing`,
+            `count_missing`, `min_rows`, `threshold`, `truncate`.
         """
         check_is_fitted(forest)
-        generative = cls(**{name: getattr(forest, name) for name in FOREST_PARAMETERS}, **parameters)
-        generative._check_parameters()
+        generative = cls(**{name: getattr(forest, name) for name in cls._forest_parameters()}, **parameters)
+        generative._validate_params()
         return generative._take_over(forest)
 
     @classmethod
@@ -185,25 +196,17 @@ random_state, n_jobs
         from joints.circuit.from_sklearn import convert  # here: it imports all of scikit-learn's forests
 
         generative = cls(**parameters)
-        generative._check_parameters()
+        generative._validate_params()
         codes = fit_table(generative, X)
         classes = fit_classes(generative, y, len(codes))
-        generative._check_codes_are_values(X)
+        generative._check_codes_are_values()
         n_categories = generative.features_.n_categories
         forest, leaves, weights = convert(model, codes, classes, n_categories)
         generative.n_estimators = forest.n_trees
         data = TrainingData(codes, classes, len(generative.classes_), n_categories, bootstrap=False)
         return generative._convert(forest, data, lambda tree: (leaves[tree], weights[tree]))
 
-    def _check_parameters(self) -> None:
-        check_option("leaves", self.leaves, ("factorised", "lspn"))
-        check_option("combine", self.combine, ("average", "mixture"))
-        check_scalar(self.min_sd, "min_sd", (int, float), min_val=0, include_boundaries="neither")
-        check_scalar(self.smoothing, "smoothing", (int, float), min_val=0)
-        check_scalar(self.min_rows, "min_rows", (int, np.integer), min_val=1)
-        check_scalar(self.threshold, "threshold", (int, float), min_val=0, max_val=1)
-
-    def _check_codes_are_values(self, X: Any) -> None:
+    def _check_codes_are_values(self) -> None:
         for name, categories in zip(self.features_.names, self.features_.categories, strict=True):
             if categories is not None and not (
                 categories.dtype.kind in "iuf" and np.array_equal(categories, np.arange(len(categories)))

@@ -8,13 +8,21 @@ averaged), GeF+ (one mixture of all trees) and Friedman's method (counts of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from joints.circuit.leaves import Leaves
-from joints.circuit.nodes import evaluate_circuit, evaluate_quickly, exponentials
+from joints.circuit.nodes import Scratch, evaluate_circuit, evaluate_quickly, exponentials, scratch_of
 from joints.forest.arrays import Forest
-from joints.forest.reach import TREES_PER_BLOCK, bit_table, different_rows, reach_leaves, walk_to_leaves
+from joints.forest.reach import (
+    TREES_PER_BLOCK,
+    add_frequencies,
+    bit_table,
+    different_rows,
+    reach_leaves,
+    walk_to_leaves,
+)
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
@@ -50,12 +58,73 @@ class Answers:
         return np.where(total > 0, proba / np.where(total > 0, total, 1.0), self.friedman)
 
 
+class _Query(NamedTuple):
+    """What is asked of a forest.
+
+    Attributes
+    ----------
+    target : int
+        The categorical variable that is asked for; the class comes after the features.
+    given_class : float
+        The class of all rows, NaN where it is not given.
+    n_categories : int64 of shape (n_features + 1,)
+        Of the features and, last, the class; 0 for a continuous feature.
+    proba : float64 of shape (n_leaves, n_targets)
+        The distribution of the target in factorised leaves, zeros in those that are circuits.
+    counts : float64 of shape (n_leaves, n_targets)
+        Training rows by target.
+    edge_weight : float64
+        Exponentials of the circuits' log weights.
+    """
+
+    target: int
+    given_class: float
+    n_categories: np.ndarray
+    proba: np.ndarray
+    counts: np.ndarray
+    edge_weight: np.ndarray
+
+
+class _Sums(NamedTuple):
+    """Sums over trees, for each row; `joint` is scaled by exp(`joint_log`) row by row."""
+
+    average: np.ndarray
+    friedman: np.ndarray
+    joint: np.ndarray
+    joint_log: np.ndarray
+
+
+class _TreeLeaves(NamedTuple):
+    """The leaves of one tree, side by side: targets, or parameters, by leaves."""
+
+    first: int
+    log_weight: np.ndarray
+    proba: np.ndarray
+    counts: np.ndarray
+    circuit: np.ndarray  # of each leaf, -1 for a factorised one; empty if all are
+    columns: np.ndarray  # parameters; empty where they are not worth the copy
+
+
+class _Scratch(NamedTuple):
+    """What the answer about one row and tree is put together in; allocated once for many."""
+
+    room: np.ndarray  # for reaching leaves
+    reached: np.ndarray
+    observed: np.ndarray  # features
+    logs: np.ndarray  # of the reached leaves
+    densities: np.ndarray
+    density_bits: np.ndarray  # the same seen as integers
+    given_leaf: np.ndarray  # the target in each reached leaf that is a circuit, its largest scaled to 1
+    sums: np.ndarray  # by target
+    with_class: np.ndarray  # a row and its class
+    nodes: Scratch
+
+
 @kernel
-def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parameters):
+def leaf_log_density(x, leaf, observed, n_categories, offset, parameters):
     """log-density of the observed features in one leaf, for values inside its cell."""
     s = 0.0
-    for j in range(n_observed):
-        f = observed[j]
+    for f in observed:
         o = offset[f]
         if n_categories[f]:
             s += parameters[leaf, o + np.int64(x[f])]
@@ -66,11 +135,11 @@ def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parame
 
 
 @kernel
-def _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offset, columns, logs):
+def _leaf_log_densities(x, reached, observed, n_categories, offset, columns, logs):
     """The same for many leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
+    n = len(reached)
     logs[:n] = 0.0
-    for j in range(n_observed):
-        f = observed[j]
+    for f in observed:
         o = offset[f]
         if n_categories[f]:
             column = columns[o + np.int64(x[f])]
@@ -92,133 +161,139 @@ def _weighted_sum(column, reached, weights, n):
     return s
 
 
-@kernel(fastmath={"reassoc"})
-def _sum(column, reached, n):
-    s = 0.0
-    for i in range(n):
-        s += column[reached[i]]
-    return s
+@kernel(inline="always")
+def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
+    most_leaves, most_nodes = np.int64(0), np.int64(0)
+    for tree in range(first_tree, last_tree):
+        most_leaves = max(most_leaves, forest.leaf_start[tree + 1] - forest.leaf_start[tree])
+    for c in range(len(circuits.node_start) - 1):
+        most_nodes = max(most_nodes, circuits.node_start[c + 1] - circuits.node_start[c])
+    densities = np.empty(most_leaves)
+    return _Scratch(
+        np.empty(max(most_leaves, n_features), dtype=np.int64),
+        np.empty(most_leaves, dtype=np.int64),
+        np.empty(n_features, dtype=np.int64),
+        np.empty(most_leaves),
+        densities,
+        densities.view(np.int64),
+        np.empty((most_leaves if most_nodes else 0, n_targets)),
+        np.empty(n_targets),
+        np.empty(n_features + 1),
+        scratch_of(most_nodes, n_targets),
+    )
+
+
+@kernel(inline="always")
+def _leaves_of_tree(leaves, query, first, last, side_by_side):
+    circuit = leaves.circuits.of_leaf[first:last]
+    return _TreeLeaves(
+        first,
+        leaves.log_weight[first:last],
+        query.proba[first:last].T.copy(),
+        query.counts[first:last].T.copy(),
+        circuit if circuit.max() >= 0 else circuit[:0],
+        leaves.parameters[first:last].T.copy() if side_by_side else np.empty((0, 0)),
+    )
 
 
 @kernel
-def _answer_trees(
-    X, complete, n_incomplete, first_tree, last_tree,
-    tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
-    offset, parameters, log_weight, target, counts,
-    of_leaf, node_start, parent, is_sum, edge_log_weight, variable_start, factor_node, factor_offset, factors,
-    edge_weight, most_nodes, target_variable, given_class,
-    average, friedman, joint, joint_log,
-):  # fmt: skip
-    """Add the trees `first_tree` up to `last_tree` to the sums; `joint` is scaled by exp(`joint_log`) row by row.
+def _log_densities(x, n, tree_leaves, leaves, n_categories, scratch):
+    """log-densities of the observed features in the n reached leaves, as if all were factorised."""
+    n_observed = 0
+    for f in range(len(x)):
+        if not np.isnan(x[f]):
+            scratch.observed[n_observed] = f
+            n_observed += 1
+    observed, reached = scratch.observed[:n_observed], scratch.reached[:n]
+    if len(tree_leaves.columns) and n >= 8:
+        _leaf_log_densities(x, reached, observed, n_categories, leaves.offset, tree_leaves.columns, scratch.logs)
+        return
+    for j in range(n):
+        leaf = tree_leaves.first + reached[j]
+        scratch.logs[j] = leaf_log_density(x, leaf, observed, n_categories, leaves.offset, leaves.parameters)
 
-    `target` has the distribution of the target in factorised leaves and zeros in those that are circuits;
-    `n_categories` includes the class, as the last variable.
-    """
-    n_rows, n_features = X.shape
-    n_targets = target.shape[1]
-    observed = np.empty(n_features, dtype=np.int64)
-    vectors = np.empty(n_features, dtype=np.int64)
-    sums = np.empty(n_targets)
-    with_class = np.empty(n_features + 1)
-    with_class[n_features] = np.nan if given_class < 0 else given_class
-    top, value = np.empty((most_nodes, n_targets)), np.empty((most_nodes, n_targets))
-    node_logs, node_values = np.empty(most_nodes), np.empty(most_nodes)
-    node_bits = node_values.view(np.int64)
-    with_target = np.empty(most_nodes, dtype=np.bool_)
+
+@kernel
+def _ask_circuit(c, circuits, query, scratch, given_leaf):
+    """log-density of ``scratch.with_class`` in circuit c, of its most likely target; `given_leaf` gets all, scaled."""
+    x, value = scratch.with_class, scratch.nodes.value
+    if evaluate_quickly(x, query.target, c, circuits, query.edge_weight, query.n_categories, scratch.nodes):
+        largest = value[0].max()
+        for k in range(len(given_leaf)):
+            given_leaf[k] = value[0, k] / largest
+        return np.log(largest)
+    evaluate_circuit(x, query.target, c, circuits, query.n_categories, scratch.nodes)
+    largest = value[0].max()
+    for k in range(len(given_leaf)):
+        given_leaf[k] = np.exp(value[0, k] - largest) if largest > -np.inf else 0.0
+    return largest
+
+
+@kernel
+def _weigh(n, tree_leaves, scratch):
+    """Add the weights of the reached leaves to their log-densities; returns the largest."""
+    largest = -np.inf
+    for j in range(n):
+        scratch.logs[j] += tree_leaves.log_weight[scratch.reached[j]]
+        largest = max(largest, scratch.logs[j])
+    return largest
+
+
+@kernel
+def _sum_leaves(n, largest, tree_leaves, scratch):
+    """Sum the densities of the reached leaves, over exp(`largest`), by target, into ``scratch.sums``."""
+    reached, densities, sums = scratch.reached, scratch.densities, scratch.sums
+    exponentials(scratch.logs, n, largest, densities, scratch.density_bits)
+    for k in range(len(sums)):
+        sums[k] = _weighted_sum(tree_leaves.proba[k], reached, densities, n)
+    if len(tree_leaves.circuit):
+        for j in range(n):
+            if tree_leaves.circuit[reached[j]] >= 0:
+                for k in range(len(sums)):
+                    sums[k] += densities[j] * scratch.given_leaf[j, k]
+
+
+@kernel
+def _add_tree(i, of_tree, log_scale, sums):
+    """Add one tree's sums for row i, which are scaled by exp(`log_scale`), to those of all trees."""
+    total = of_tree.sum()
+    if total > 0.0:
+        change = log_scale - sums.joint_log[i]
+        scale, share = 1.0, 1.0
+        if change > 0.0:
+            scale, sums.joint_log[i] = np.exp(-change), log_scale
+        else:
+            share = np.exp(change)
+        for k in range(len(of_tree)):
+            sums.average[i, k] += of_tree[k] / total
+            sums.joint[i, k] = sums.joint[i, k] * scale + of_tree[k] * share
+
+
+@kernel
+def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
+    """Add the trees `first_tree` up to `last_tree` to the sums."""
+    n_rows, n_features = rows.X.shape
+    scratch = _scratch(forest, first_tree, last_tree, n_features, query.proba.shape[1], leaves.circuits)
+    scratch.with_class[n_features] = query.given_class
     for tree in range(first_tree, last_tree):
-        first, last = tree_start[tree], tree_start[tree + 1]
-        first_leaf, last_leaf = leaf_start[tree], leaf_start[tree + 1]
-        n_leaves = last_leaf - first_leaf
-        tree_log_weight = log_weight[first_leaf:last_leaf]
-        tree_target, tree_counts = target[first_leaf:last_leaf].T.copy(), counts[first_leaf:last_leaf].T.copy()
-        reached = np.empty(n_leaves, dtype=np.int64)
-        logs, densities = np.empty(n_leaves), np.empty(n_leaves)
-        density_bits = densities.view(np.int64)
-        stack = np.empty(n_leaves, dtype=np.int64)
-        of_tree_leaf = of_leaf[first_leaf:last_leaf]
-        has_circuits = most_nodes > 0 and of_tree_leaf.max() >= 0
-        given_leaf = np.empty((n_leaves if has_circuits else 0, n_targets))
-        bits, vector_start, cuts, cut_start = bit_table(
-            n_incomplete, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
-        )
-        side_by_side = len(bits) > 0
-        columns = parameters[first_leaf:last_leaf].T.copy() if side_by_side else np.empty((0, 0))
+        table = bit_table(rows.n_incomplete, forest, tree, query.n_categories)
+        first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        tree_leaves = _leaves_of_tree(leaves, query, first_leaf, last_leaf, len(table.bits) > 0)
         for i in range(n_rows):
-            x = X[i]
-            n = reach_leaves(
-                x, complete[i], bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors,
-                feature, threshold, subset, goes_left, right, leaf, first, first_leaf, stack, reached,
-            )  # fmt: skip
-            n_observed = 0
-            for f in range(n_features):
-                if not np.isnan(x[f]):
-                    observed[n_observed] = f
-                    n_observed += 1
-            if side_by_side and n >= 8:
-                _leaf_log_densities(x, reached, n, observed, n_observed, n_categories, offset, columns, logs)
-            else:
+            x = rows.X[i]
+            n = reach_leaves(x, rows.complete[i], table, forest, tree, scratch.room, scratch.reached)
+            _log_densities(x, n, tree_leaves, leaves, query.n_categories, scratch)
+            if len(tree_leaves.circuit):
+                scratch.with_class[:n_features] = x
                 for j in range(n):
-                    logs[j] = leaf_log_density(
-                        x, first_leaf + reached[j], observed, n_observed, n_categories, offset, parameters
-                    )
-            if has_circuits:
-                with_class[:n_features] = x
-                for j in range(n):
-                    c = of_tree_leaf[reached[j]]
-                    if c < 0:
-                        continue
-                    first_node, last_node = node_start[c], node_start[c + 1]
-                    likely = evaluate_quickly(
-                        with_class, target_variable, n_targets, c, first_node, last_node, parent, is_sum, edge_weight,
-                        variable_start, factor_node, factor_offset, factors, n_categories,
-                        value, node_logs, node_values, node_bits, with_target,
-                    )  # fmt: skip
-                    if likely:
-                        largest = value[0].max()
-                        logs[j] = np.log(largest)
-                        for k in range(n_targets):
-                            given_leaf[j, k] = value[0, k] / largest
-                        continue
-                    evaluate_circuit(
-                        with_class, target_variable, n_targets, c, first_node, last_node, parent, is_sum,
-                        edge_log_weight, variable_start, factor_node, factor_offset, factors, n_categories,
-                        top, value, with_target,
-                    )  # fmt: skip
-                    logs[j] = value[0].max()
-                    for k in range(n_targets):
-                        given_leaf[j, k] = np.exp(value[0, k] - logs[j]) if logs[j] > -np.inf else 0.0
-            largest = -np.inf
-            for j in range(n):
-                logs[j] += tree_log_weight[reached[j]]
-                largest = max(largest, logs[j])
-            friedman_total = 0.0
-            for k in range(n_targets):
-                sums[k] = _sum(tree_counts[k], reached, n)
-                friedman_total += sums[k]
-            if friedman_total > 0.0:
-                for k in range(n_targets):
-                    friedman[i, k] += sums[k] / friedman_total
-            if largest == -np.inf:
-                continue
-            exponentials(logs, n, largest, densities, density_bits)
-            for k in range(n_targets):
-                sums[k] = _weighted_sum(tree_target[k], reached, densities, n)
-            if has_circuits:
-                for j in range(n):
-                    if of_tree_leaf[reached[j]] >= 0:
-                        for k in range(n_targets):
-                            sums[k] += densities[j] * given_leaf[j, k]
-            total = sums.sum()
-            if total > 0.0:
-                change = largest - joint_log[i]
-                scale, share = 1.0, 1.0
-                if change > 0.0:
-                    scale, joint_log[i] = np.exp(-change), largest
-                else:
-                    share = np.exp(change)
-                for k in range(n_targets):
-                    average[i, k] += sums[k] / total
-                    joint[i, k] = joint[i, k] * scale + sums[k] * share
+                    c = tree_leaves.circuit[scratch.reached[j]]
+                    if c >= 0:
+                        scratch.logs[j] = _ask_circuit(c, leaves.circuits, query, scratch, scratch.given_leaf[j])
+            largest = _weigh(n, tree_leaves, scratch)
+            add_frequencies(tree_leaves.counts, scratch.reached, n, scratch.sums, sums.friedman[i])
+            if largest > -np.inf:
+                _sum_leaves(n, largest, tree_leaves, scratch)
+                _add_tree(i, scratch.sums, largest, sums)
 
 
 def answer(
@@ -236,69 +311,62 @@ def answer(
     `given_class` all rows are taken to be of that class.  Equal rows are asked once.
     """
     rows = different_rows(X)
-    n_features, circuits = len(n_categories), leaves.circuits
+    circuits = leaves.circuits
     if given_class is not None:
         leaves = leaves.given_class(given_class)
     if target is None:
-        distribution, counts = leaves.class_proba, forest.leaf_counts
+        proba, counts = leaves.class_proba, forest.leaf_counts
     else:
         o = leaves.offset[target]
-        distribution = np.exp(leaves.parameters[:, o : o + n_categories[target]])
-        counts = np.exp(leaves.log_weight)[:, None] * distribution
+        proba = np.exp(leaves.parameters[:, o : o + n_categories[target]])
+        counts = np.exp(leaves.log_weight)[:, None] * proba
     if circuits.most_nodes:
-        distribution = np.where(circuits.of_leaf[:, None] < 0, distribution, 0.0)
-    with_class = np.append(n_categories, forest.counts.shape[1])
-    shape = (len(rows.X), distribution.shape[1])
+        proba = np.where(circuits.of_leaf[:, None] < 0, proba, 0.0)
+    query = _Query(
+        target=len(n_categories) if target is None else target,
+        given_class=np.nan if given_class is None else float(given_class),
+        n_categories=np.append(n_categories, forest.counts.shape[1]),
+        proba=proba,
+        counts=counts,
+        edge_weight=np.exp(circuits.log_weight),
+    )
+    shape = (len(rows.X), proba.shape[1])
 
-    def one(first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        sums = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf)
-        _answer_trees(
-            rows.X, rows.complete, rows.n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
-            with_class, leaves.offset, leaves.parameters, leaves.log_weight, distribution, counts,
-            *circuits.arrays, np.exp(circuits.log_weight), circuits.most_nodes,
-            n_features if target is None else target, -1 if given_class is None else given_class, *sums,
-        )  # fmt: skip
+    def one(first: int, last: int) -> _Sums:
+        sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf))
+        _answer_trees(rows, query, forest, leaves, first, last, sums)
         return sums
 
     parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)
-    average, friedman = (sum(part[i] for part in parts) / forest.n_trees for i in (0, 1))
-    log_parts = [part[3] for part in parts]
-    largest = np.max(log_parts, axis=0)
+    average = sum(part.average for part in parts) / forest.n_trees
+    friedman = sum(part.friedman for part in parts) / forest.n_trees
+    largest = np.max([part.joint_log for part in parts], axis=0)
     scale = np.where(np.isfinite(largest), largest, 0.0)
-    joint = sum(part[2] * np.exp(part[3] - scale)[:, None] for part in parts) / forest.n_trees
+    joint = sum(part.joint * np.exp(part.joint_log - scale)[:, None] for part in parts) / forest.n_trees
     with np.errstate(divide="ignore"):
         log_joint = np.log(joint) + largest[:, None]
     return Answers(average[rows.back], friedman[rows.back], log_joint[rows.back])
 
 
 @kernel
-def leaf_log_densities_of_row(
-    x, tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories,
-    offset, parameters, log_weight,
-    of_leaf, node_start, parent, is_sum, edge_log_weight, variable_start, factor_node, factor_offset, factors,
-    most_nodes, out,
-):  # fmt: skip
-    """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached."""
-    observed = np.flatnonzero(~np.isnan(x))
-    with_class = np.append(x, np.nan)
-    top, value = np.empty((most_nodes, 1)), np.empty((most_nodes, 1))
-    with_target = np.empty(most_nodes, dtype=np.bool_)
+def leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, out):
+    """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached.
+
+    `n_categories` includes the class; `nodes` is scratch space for the circuits, with one column.
+    """
+    observed, with_class = np.flatnonzero(~np.isnan(x)), np.append(x, np.nan)
+    circuits = leaves.circuits
     out[:] = -np.inf
-    for tree in range(len(tree_start) - 1):
-        n_leaves = leaf_start[tree + 1] - leaf_start[tree]
-        reached, stack = np.empty(n_leaves, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
-        n = walk_to_leaves(
-            x, feature, threshold, subset, goes_left, right, leaf, tree_start[tree], leaf_start[tree], stack, reached
-        )
+    for tree in range(len(forest.tree_start) - 1):
+        first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        size = last_leaf - first_leaf
+        reached, stack = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        n = walk_to_leaves(x, forest, tree, stack, reached)
         for j in range(n):
-            v = leaf_start[tree] + reached[j]
-            if of_leaf[v] < 0:
-                density = leaf_log_density(x, v, observed, len(observed), n_categories, offset, parameters)
+            v = first_leaf + reached[j]
+            if circuits.of_leaf[v] < 0:
+                density = leaf_log_density(x, v, observed, n_categories, leaves.offset, leaves.parameters)
             else:
-                c = of_leaf[v]
-                evaluate_circuit(
-                    with_class, -1, 1, c, node_start[c], node_start[c + 1], parent, is_sum, edge_log_weight,
-                    variable_start, factor_node, factor_offset, factors, n_categories, top, value, with_target,
-                )  # fmt: skip
-                density = value[0, 0]
-            out[v] = log_weight[v] + density
+                evaluate_circuit(with_class, -1, circuits.of_leaf[v], circuits, n_categories, nodes)
+                density = nodes.value[0, 0]
+            out[v] = leaves.log_weight[v] + density

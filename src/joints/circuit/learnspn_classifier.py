@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
 from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.learnspn import Variables, learn_class_selective
@@ -26,8 +26,13 @@ class LearnSPNClassifier(CircuitClassifier):
         Two features are held dependent when the p-value of their test is below this.
     min_sd : float, default=1.0
         Smallest standard deviation of a Gaussian, in units of the feature's standard deviation in the training data.
+    relative_sd : bool, default=True
+        Whether `min_sd` is in that unit; False: in the feature's own.
     smoothing : float, default=1e-6
         Added to the count of each category.
+    count_missing : bool, default=False
+        Whether training rows without a value of a categorical feature count in the total by which its counts are
+        divided; p(x) then sums to less than one.
     categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
         As in `joints.ForestClassifier`.
     random_state : int, RandomState or None, default=None
@@ -64,14 +69,18 @@ class LearnSPNClassifier(CircuitClassifier):
         *,
         threshold: float = 0.001,
         min_sd: float = 1.0,
+        relative_sd: bool = True,
         smoothing: float = 1e-6,
+        count_missing: bool = False,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
     ):
         self.threshold = threshold
         self.min_sd = min_sd
+        self.relative_sd = relative_sd
         self.smoothing = smoothing
+        self.count_missing = count_missing
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -90,13 +99,13 @@ class LearnSPNClassifier(CircuitClassifier):
         -------
         self
         """
-        check_scalar(self.threshold, "threshold", (int, float), min_val=0, max_val=1)
-        check_scalar(self.min_sd, "min_sd", (int, float), min_val=0, include_boundaries="neither")
-        check_scalar(self.smoothing, "smoothing", (int, float), min_val=0)
+        self._validate_params()
         codes = fit_table(self, X)
         classes = fit_classes(self, y, len(codes))
         data = TrainingData(codes, classes, len(self.classes_), self.features_.n_categories, bootstrap=False)
-        variables = Variables.of(data, self.min_sd, self.smoothing, self.threshold)
+        variables = Variables.of(
+            data, self.min_sd, self.smoothing, self.threshold, self.relative_sd, self.count_missing
+        )
         seed = tree_seeds(check_random_state(self.random_state), 1)[0]
         self.forest_, self.leaves_ = learn_class_selective(data, variables, np.uint64(seed))
         return self

@@ -9,19 +9,20 @@ decided on the way down the tree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from math import erf, erfc, log, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from joints.circuit.nodes import Circuits, no_circuits
 from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
+from joints.forest.route import first_leaf_below
+from joints.numerics.arrays import with_room
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import run
 
 
-@dataclass(frozen=True)
-class Leaves:
+class Leaves(NamedTuple):
     """The leaf densities of a forest.
 
     Attributes
@@ -49,7 +50,42 @@ class Leaves:
         """
         with np.errstate(divide="ignore"):
             log_proba = np.where(self.circuits.of_leaf < 0, np.log(self.class_proba[:, k]), 0.0)
-        return replace(self, log_weight=self.log_weight + log_proba)
+        return self._replace(log_weight=self.log_weight + log_proba)
+
+
+class Cells(NamedTuple):
+    """The cells of one tree's leaves; of a single leaf, the arrays are without their first axis.
+
+    Attributes
+    ----------
+    low, high : float64 of shape (n_leaves, n_features)
+        A continuous feature lies in (low, high].
+    allowed : bool of shape (n_leaves, sum of categories)
+        The categories in the cell, feature after feature.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    allowed: np.ndarray
+
+
+class Smoothing(NamedTuple):
+    """What a density takes from outside of its own rows.
+
+    Attributes
+    ----------
+    mean, smallest_sd : float64 of shape (n_variables,)
+        Of a Gaussian: the mean where none of its rows has a value, and the smallest standard deviation.
+    pseudo_count : float
+        Added to the count of each category.
+    count_missing : bool
+        Whether rows without a value count in the total of a categorical distribution.
+    """
+
+    mean: np.ndarray
+    smallest_sd: np.ndarray
+    pseudo_count: float
+    count_missing: bool
 
 
 @kernel
@@ -95,134 +131,132 @@ def categorical_entries(counts, allowed, smoothing, n_missing):
 
 
 @kernel
-def fit_gaussian(data, rows, v, low, high, mean, smallest_sd, out):
-    """A Gaussian for variable v from the given rows; `mean` and `smallest_sd` where none of them has a value."""
+def fit_gaussian(data, rows, v, low, high, smoothing, out):
+    """A Gaussian for variable v from the given rows, cut to (low, high]."""
     n, total, squares = 0, 0.0, 0.0
     for row in rows:
         if not np.isnan(data[row, v]):
             n += 1
             total += data[row, v]
-    centre = min(max(total / n if n else mean, low), high)
+    centre = min(max(total / n if n else smoothing.mean[v], low), high)
     for row in rows:
         if not np.isnan(data[row, v]):
             squares += (data[row, v] - centre) ** 2
-    sd = max(smallest_sd, sqrt(squares / n) if n else 0.0)
+    sd = max(smoothing.smallest_sd[v], sqrt(squares / n) if n else 0.0)
     gaussian_entries(centre, sd, low, high, out)
 
 
 @kernel
-def fit_categorical(data, rows, v, allowed, smoothing, count_missing, out):
-    """Log-probabilities of the categories of variable v from the given rows."""
+def fit_categorical(data, rows, v, allowed, smoothing, out):
+    """Log-probabilities of the allowed categories of variable v from the given rows."""
     out[:] = 0.0
     n_missing = 0.0
     for row in rows:
         if not np.isnan(data[row, v]):
             out[np.int64(data[row, v])] += 1.0
-        elif count_missing:
+        elif smoothing.count_missing:
             n_missing += 1.0
-    categorical_entries(out, allowed, smoothing, n_missing)
+    categorical_entries(out, allowed, smoothing.pseudo_count, n_missing)
+
+
+@kernel(inline="always")
+def _narrow(forest, node, n_categories, category_start, cells, begin, middle, end):
+    """Narrow the cells of the leaves on both sides of a split: `begin` up to `middle`, and `middle` up to `end`."""
+    f, flags = forest.feature[node], forest.subset[node]
+    if flags < 0:
+        for i in range(begin, middle):
+            cells.high[i, f] = min(cells.high[i, f], forest.threshold[node])
+        for i in range(middle, end):
+            cells.low[i, f] = max(cells.low[i, f], forest.threshold[node])
+        return
+    for c in range(n_categories[f]):
+        if forest.goes_left[flags + c]:
+            cells.allowed[middle:end, category_start[f] + c] = False
+        else:
+            cells.allowed[begin:middle, category_start[f] + c] = False
 
 
 @kernel
-def cells(feature, threshold, subset, goes_left, right, leaf, n_categories, root, n_leaves):
-    """The cells of one tree's leaves.
-
-    Returns
-    -------
-    low, high : float64 of shape (n_leaves, n_features)
-        A continuous feature lies in (low, high].
-    allowed : bool of shape (n_leaves, sum of categories)
-        The categories in the cell, feature after feature.
-    """
-    n_features = n_categories.shape[0]
+def cells_of_tree(forest, tree, n_categories):
+    """The cells of one tree's leaves."""
+    first_leaf, n_leaves = forest.leaf_start[tree], forest.leaf_start[tree + 1] - forest.leaf_start[tree]
+    n_features = len(n_categories)
     category_start = np.zeros(n_features + 1, dtype=np.int64)
     for f in range(n_features):
         category_start[f + 1] = category_start[f] + n_categories[f]
-    low = np.full((n_leaves, n_features), -np.inf)
-    high = np.full((n_leaves, n_features), np.inf)
-    allowed = np.ones((n_leaves, category_start[-1]), dtype=np.bool_)
-    first_leaf = root
-    while feature[first_leaf] >= 0:
-        first_leaf += 1
-    base = np.int64(leaf[first_leaf])
+    cells = Cells(
+        np.full((n_leaves, n_features), -np.inf),
+        np.full((n_leaves, n_features), np.inf),
+        np.ones((n_leaves, category_start[-1]), dtype=np.bool_),
+    )
     # the leaves of a subtree are a range; each split narrows the cells of the two ranges below it
     stack = np.empty((64, 3), dtype=np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2] = root, 0, n_leaves
+    stack[0, 0], stack[0, 1], stack[0, 2] = forest.tree_start[tree], 0, n_leaves
     height = 1
     while height > 0:
         height -= 1
         node, begin, end = stack[height, 0], stack[height, 1], stack[height, 2]
-        f = feature[node]
-        if f < 0:
+        if forest.feature[node] < 0:
             continue
-        other = np.int64(right[node])
-        while feature[other] >= 0:
-            other += 1
-        middle = np.int64(leaf[other]) - base
-        if subset[node] < 0:
-            for i in range(begin, middle):
-                high[i, f] = min(high[i, f], threshold[node])
-            for i in range(middle, end):
-                low[i, f] = max(low[i, f], threshold[node])
-        else:
-            for c in range(n_categories[f]):
-                if goes_left[subset[node] + c]:
-                    allowed[middle:end, category_start[f] + c] = False
-                else:
-                    allowed[begin:middle, category_start[f] + c] = False
-        if height + 2 > stack.shape[0]:
-            taller = np.empty((2 * stack.shape[0], 3), dtype=np.int64)
-            taller[:height] = stack[:height]
-            stack = taller
-        stack[height, 0], stack[height, 1], stack[height, 2] = right[node], middle, end
+        right = np.int64(forest.right[node])
+        middle = first_leaf_below(forest, right) - first_leaf
+        _narrow(forest, node, n_categories, category_start, cells, begin, middle, end)
+        stack = with_room(stack, height + 2)
+        stack[height, 0], stack[height, 1], stack[height, 2] = right, middle, end
         stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = node + 1, begin, middle
         height += 2
-    return low, high, allowed
+    return cells
 
 
 @kernel
-def _fit_tree(
-    X, row_leaf, weights, n_categories, offset, low, high, allowed, mean, smallest_sd, smoothing, count_missing, out
-):
+def _fit_gaussians(X, f, row_leaf, weights, cells, smoothing, o, out):
+    """The Gaussians of feature f in all leaves of a tree, into `out` from column `o` on."""
+    n_leaves = len(out)
+    n, total, squares, centre = np.zeros(n_leaves), np.zeros(n_leaves), np.zeros(n_leaves), np.empty(n_leaves)
+    for i in range(X.shape[0]):
+        if weights[i] > 0 and not np.isnan(X[i, f]):
+            n[row_leaf[i]] += weights[i]
+            total[row_leaf[i]] += weights[i] * X[i, f]
+    for leaf in range(n_leaves):
+        mean = total[leaf] / n[leaf] if n[leaf] > 0 else smoothing.mean[f]
+        centre[leaf] = min(max(mean, cells.low[leaf, f]), cells.high[leaf, f])
+    for i in range(X.shape[0]):
+        if weights[i] > 0 and not np.isnan(X[i, f]):
+            squares[row_leaf[i]] += weights[i] * (X[i, f] - centre[row_leaf[i]]) ** 2
+    for leaf in range(n_leaves):
+        sd = smoothing.smallest_sd[f]
+        if n[leaf] > 0:
+            sd = max(sd, sqrt(squares[leaf] / n[leaf]))
+        gaussian_entries(centre[leaf], sd, cells.low[leaf, f], cells.high[leaf, f], out[leaf, o : o + 3])
+
+
+@kernel
+def _fit_categoricals(X, f, row_leaf, weights, allowed, smoothing, o, out):
+    """The distributions of a categorical feature f in all leaves of a tree, into `out` from column `o` on."""
+    end = o + allowed.shape[1]
+    out[:, o:end] = 0.0
+    n_missing = np.zeros(len(out))
+    for i in range(X.shape[0]):
+        if weights[i] > 0 and not np.isnan(X[i, f]):
+            out[row_leaf[i], o + np.int64(X[i, f])] += weights[i]
+        elif smoothing.count_missing:
+            n_missing[row_leaf[i]] += weights[i]
+    for leaf in range(len(out)):
+        categorical_entries(out[leaf, o:end], allowed[leaf], smoothing.pseudo_count, n_missing[leaf])
+
+
+@kernel
+def _fit_tree(data, row_leaf, weights, offset, cells, smoothing, out):
     """Maximum-likelihood parameters of one tree's leaves, into `out` (leaves x width)."""
-    n_leaves, n_features = low.shape
-    n = np.zeros(n_leaves)
-    total = np.zeros(n_leaves)
-    squares = np.zeros(n_leaves)
     start = 0
-    for f in range(n_features):
-        o = offset[f]
-        if n_categories[f]:
-            out[:, o : o + n_categories[f]] = 0.0
-            n[:] = 0.0  # rows without a value
-            for i in range(X.shape[0]):
-                if weights[i] > 0 and not np.isnan(X[i, f]):
-                    out[row_leaf[i], o + np.int64(X[i, f])] += weights[i]
-                elif count_missing:
-                    n[row_leaf[i]] += weights[i]
-            for leaf in range(n_leaves):
-                entries = out[leaf, o : o + n_categories[f]]
-                categorical_entries(entries, allowed[leaf, start : start + n_categories[f]], smoothing, n[leaf])
-            start += n_categories[f]
-            continue
-        n[:] = 0.0
-        total[:] = 0.0
-        squares[:] = 0.0
-        for i in range(X.shape[0]):
-            if weights[i] > 0 and not np.isnan(X[i, f]):
-                n[row_leaf[i]] += weights[i]
-                total[row_leaf[i]] += weights[i] * X[i, f]
-        for leaf in range(n_leaves):
-            centre = total[leaf] / n[leaf] if n[leaf] > 0 else mean[f]
-            total[leaf] = min(max(centre, low[leaf, f]), high[leaf, f])
-        for i in range(X.shape[0]):
-            if weights[i] > 0 and not np.isnan(X[i, f]):
-                squares[row_leaf[i]] += weights[i] * (X[i, f] - total[row_leaf[i]]) ** 2
-        for leaf in range(n_leaves):
-            spread = smallest_sd[f]
-            if n[leaf] > 0:
-                spread = max(spread, sqrt(squares[leaf] / n[leaf]))
-            gaussian_entries(total[leaf], spread, low[leaf, f], high[leaf, f], out[leaf, o : o + 3])
+    for f in range(len(data.n_categories)):
+        o, n_categories = offset[f], data.n_categories[f]
+        if n_categories:
+            allowed = cells.allowed[:, start : start + n_categories].copy()
+            _fit_categoricals(data.X, f, row_leaf, weights, allowed, smoothing, o, out)
+            start += n_categories
+        else:
+            _fit_gaussians(data.X, f, row_leaf, weights, cells, smoothing, o, out)
 
 
 def offsets(n_categories: np.ndarray) -> tuple[np.ndarray, int]:
@@ -265,17 +299,14 @@ def fit_leaves(
     """
     offset, width = offsets(data.n_categories)
     mean, sd = feature_moments(data)
-    smallest_sd = smallest_sds(sd, min_sd, relative_sd)
+    how = Smoothing(mean, smallest_sds(sd, min_sd, relative_sd), float(smoothing), bool(count_missing))
     parameters = np.empty((forest.n_leaves, width))
 
     def one(tree: int) -> None:
         first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
         row_leaf, weights = rows_of_tree(tree) if rows_of_tree else leaves_of_training_rows(forest, data, tree)
-        cell = cells(*forest.splits, data.n_categories, forest.tree_start[tree], last - first)
-        _fit_tree(
-            data.X, row_leaf - first, weights, data.n_categories, offset, *cell, mean, smallest_sd, smoothing,
-            count_missing, parameters[first:last],
-        )  # fmt: skip
+        cells = cells_of_tree(forest, tree, data.n_categories)
+        _fit_tree(data, row_leaf - first, weights, offset, cells, how, parameters[first:last])
 
     run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
     counts = forest.leaf_counts

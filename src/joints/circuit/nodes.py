@@ -7,15 +7,37 @@ last node to the first evaluates a circuit, each node handing its value to its p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from joints.numerics.compiled import kernel
 
+MOST_LOG_DENSITY = 50.0  # of a circuit's densities above one together: beyond, their plain product might overflow
 
-@dataclass(frozen=True)
-class Circuits:
+
+class Circuit(NamedTuple):
+    """One circuit, as it is learned.
+
+    Attributes
+    ----------
+    parent, is_sum, log_weight : int64, bool, float64 of shape (n_nodes,)
+        As in `Circuits`, nodes counted from the circuit's root.
+    factor_node, factor_variable, factor_offset : int64 of shape (n_factors,)
+        For each univariate density its product node, its variable, and where its entries begin in `parameters`.
+    parameters : float64
+    """
+
+    parent: np.ndarray
+    is_sum: np.ndarray
+    log_weight: np.ndarray
+    factor_node: np.ndarray
+    factor_variable: np.ndarray
+    factor_offset: np.ndarray
+    parameters: np.ndarray
+
+
+class Circuits(NamedTuple):
     """The circuits of a forest's leaves.
 
     Attributes
@@ -36,7 +58,7 @@ class Circuits:
     factor_node, factor_offset : int64 of shape (n_factors,)
         The product node that a univariate density belongs to, and where its entries begin in `parameters`.
     parameters : float64
-        Three entries for a Gaussian, one a category otherwise; see `joints.circuit.leaves`.
+        Three entries for a Gaussian, otherwise one per category; see `joints.circuit.leaves`.
     """
 
     of_leaf: np.ndarray
@@ -50,80 +72,118 @@ class Circuits:
     parameters: np.ndarray
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """All of it, in the order in which kernels take it."""
-        return (
-            self.of_leaf, self.node_start, self.parent, self.is_sum, self.log_weight, self.variable_start,
-            self.factor_node, self.factor_offset, self.parameters,
-        )  # fmt: skip
-
-    @property
     def most_nodes(self) -> int:
         """Nodes of the largest circuit."""
         return int(np.diff(self.node_start).max(initial=0))
+
+
+class Scratch(NamedTuple):
+    """What the evaluation of a circuit writes to; allocated once for many rows.
+
+    Attributes
+    ----------
+    value, top : float64 of shape (n_nodes, n_targets)
+        A node above a density of the target has a value for each of the target's categories, the others have one in
+        column 0.  `top` holds the largest of a sum's terms, or what a product waits for.
+    logs, plain : float64 of shape (n_nodes,)
+    plain_bits : int64 of shape (n_nodes,)
+        `plain` seen as integers.
+    with_target : bool of shape (n_nodes,)
+        Whether a node is above a density of the target.
+    """
+
+    value: np.ndarray
+    top: np.ndarray
+    logs: np.ndarray
+    plain: np.ndarray
+    plain_bits: np.ndarray
+    with_target: np.ndarray
+
+
+@kernel
+def scratch_of(n_nodes, n_targets):
+    """Scratch space for circuits of up to `n_nodes` nodes."""
+    plain = np.empty(n_nodes)
+    return Scratch(
+        np.empty((n_nodes, n_targets)),
+        np.empty((n_nodes, n_targets)),
+        np.empty(n_nodes),
+        plain,
+        plain.view(np.int64),
+        np.empty(n_nodes, dtype=np.bool_),
+    )
 
 
 def no_circuits(n_leaves: int) -> Circuits:
     """Every leaf is fully factorised."""
     empty = np.empty(0, dtype=np.int64)
     return Circuits(
-        np.full(n_leaves, -1, dtype=np.int64), np.zeros(1, dtype=np.int64), empty, np.empty(0, dtype=np.bool_),
-        np.empty(0), np.zeros((0, 1), dtype=np.int64), empty, empty, np.empty(0),
-    )  # fmt: skip
+        of_leaf=np.full(n_leaves, -1, dtype=np.int64),
+        node_start=np.zeros(1, dtype=np.int64),
+        parent=empty,
+        is_sum=np.empty(0, dtype=np.bool_),
+        log_weight=np.empty(0),
+        variable_start=np.zeros((0, 1), dtype=np.int64),
+        factor_node=empty,
+        factor_offset=empty,
+        parameters=np.empty(0),
+    )
 
 
-def join_circuits(
-    parts: list[tuple[np.ndarray, ...]], of_leaf: np.ndarray, n_variables: int, one: bool = False
-) -> Circuits:
-    """Put circuits (as `joints.circuit.learnspn.learn` returns them) behind one another.
+def _starts(sizes: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
 
-    With `one` they are parts of one circuit, and their parents are numbered already.
-    """
+
+def chain_circuits(parts: list[Circuit]) -> Circuit:
+    """Put the nodes and densities of several circuits one after another; parents stay as they are."""
+    all_of = Circuit(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    n_factors = [len(part.factor_node) for part in parts]
+    return all_of._replace(
+        factor_node=all_of.factor_node + np.repeat(_starts([len(part.parent) for part in parts]), n_factors),
+        factor_offset=all_of.factor_offset + np.repeat(_starts([len(part.parameters) for part in parts]), n_factors),
+    )
+
+
+def join_circuits(parts: list[Circuit], of_leaf: np.ndarray, n_variables: int) -> Circuits:
+    """The circuits of a forest's leaves, their densities sorted by circuit and variable."""
     if not parts:
         return no_circuits(len(of_leaf))
-    parent, is_sum, log_weight, factor_node, variable, offset, parameters = zip(*parts, strict=True)
-    n_nodes = np.array([len(part) for part in parent])
-    n_factors = np.array([len(part) for part in variable])
-    node_start = np.concatenate([[0], np.cumsum(n_nodes)])
-    first_parameter = np.concatenate([[0], np.cumsum([len(part) for part in parameters])])
-    all_parents = np.concatenate(parent)
-    if not one:
-        all_parents = np.where(all_parents >= 0, all_parents + np.repeat(node_start[:-1], n_nodes), -1)
-    circuit = np.zeros(n_factors.sum(), dtype=np.int64) if one else np.repeat(np.arange(len(parts)), n_factors)
-    place = circuit * n_variables + np.concatenate(variable)
+    n_nodes = [len(part.parent) for part in parts]
+    node_start = np.append(_starts(n_nodes), sum(n_nodes))
+    all_of = chain_circuits(parts)
+    circuit = np.repeat(np.arange(len(parts)), [len(part.factor_node) for part in parts])
+    place = circuit * n_variables + all_of.factor_variable
     order = np.argsort(place, kind="stable")
-    n_circuits = 1 if one else len(parts)
-    ends = np.searchsorted(place[order], np.arange(n_circuits * n_variables + 1))
-    variable_start = np.empty((n_circuits, n_variables + 1), dtype=np.int64)
-    variable_start[:, :-1] = ends[:-1].reshape(n_circuits, n_variables)
+    ends = np.searchsorted(place[order], np.arange(len(parts) * n_variables + 1))
+    variable_start = np.empty((len(parts), n_variables + 1), dtype=np.int64)
+    variable_start[:, :-1] = ends[:-1].reshape(len(parts), n_variables)
     variable_start[:, -1] = ends[n_variables::n_variables]
     return Circuits(
         of_leaf=of_leaf,
-        node_start=node_start[[0, -1]] if one else node_start,
-        parent=all_parents,
-        is_sum=np.concatenate(is_sum),
-        log_weight=np.concatenate(log_weight),
+        node_start=node_start,
+        parent=np.where(all_of.parent >= 0, all_of.parent + np.repeat(node_start[:-1], n_nodes), -1),
+        is_sum=all_of.is_sum,
+        log_weight=all_of.log_weight,
         variable_start=variable_start,
-        factor_node=(np.concatenate(factor_node) + np.repeat(node_start[:-1], n_factors))[order],
-        factor_offset=(np.concatenate(offset) + np.repeat(first_parameter[:-1], n_factors))[order],
-        parameters=np.concatenate(parameters),
+        factor_node=all_of.factor_node[order],
+        factor_offset=all_of.factor_offset[order],
+        parameters=all_of.parameters,
     )
 
 
 @kernel
-def _add_factors(
-    x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs,
-    of_target,
-):  # fmt: skip
+def _add_factors(x, target, c, circuits, n_categories, logs, of_target):
     """Add the log-densities of a row's observed variables to their product nodes' `logs`.
 
     ``of_target`` (node, category) gets the log-probabilities of the target.
     """
+    first, factor_node, factor_offset = circuits.node_start[c], circuits.factor_node, circuits.factor_offset
+    parameters = circuits.parameters
     for u in range(len(n_categories)):
-        start, end = variable_start[c, u], variable_start[c, u + 1]
+        start, end = circuits.variable_start[c, u], circuits.variable_start[c, u + 1]
         if u == target:
             for j in range(start, end):
-                for k in range(n_targets):
+                for k in range(of_target.shape[1]):
                     of_target[factor_node[j] - first, k] = parameters[factor_offset[j] + k]
         elif np.isnan(x[u]):
             continue
@@ -139,61 +199,78 @@ def _add_factors(
 
 
 @kernel
-def evaluate_circuit(
-    x, target, n_targets, c, first, last, parent, is_sum, log_weight, variable_start, factor_node, factor_offset,
-    parameters, n_categories, top, value, with_target,
-):  # fmt: skip
-    """Log-values of the nodes `first` up to `last` of one circuit for one row, into ``value`` (node, value of target).
+def _finish(v, is_sum, scratch):
+    """The log-value of a node that has got all of its children's."""
+    value, top = scratch.value, scratch.top
+    n_targets = value.shape[1]
+    if is_sum:
+        for k in range(n_targets if scratch.with_target[v] else 1):
+            value[v, k] = top[v, k] + np.log(value[v, k]) if value[v, k] > 0.0 else -np.inf
+    elif scratch.with_target[v]:
+        # column 0 has what all categories of the target share; what differs, of the one child or density above the
+        # target, waits in `top`
+        shared = value[v, 0]
+        for k in range(n_targets):
+            value[v, k] = shared + top[v, k]
 
-    `target` is a categorical variable; a node above one of its densities has a value for each of its categories
-    (`with_target`), the others have one in column 0.  Never runs out of range.
+
+@kernel
+def _multiply_into(p, v, scratch):
+    """Hand a node's log-value to its parent, a product node."""
+    value, top = scratch.value, scratch.top
+    if scratch.with_target[v]:
+        scratch.with_target[p] = True
+        for k in range(value.shape[1]):
+            top[p, k] = value[v, k]
+    else:
+        value[p, 0] += value[v, 0]
+
+
+@kernel
+def _add_into(p, v, log_weight, scratch):
+    """Hand a node's log-value to its parent, a sum node: a term of a sum scaled by its largest term."""
+    value, top, with_target = scratch.value, scratch.top, scratch.with_target
+    n_targets = value.shape[1]
+    if with_target[v] and not with_target[p]:
+        with_target[p] = True
+        for k in range(n_targets):
+            value[p, k], top[p, k] = 0.0, -np.inf
+    for k in range(n_targets if with_target[v] else 1):
+        s = value[v, k] + log_weight
+        if s == -np.inf:
+            continue
+        if s > top[p, k]:
+            value[p, k] = value[p, k] * np.exp(top[p, k] - s) + 1.0
+            top[p, k] = s
+        else:
+            value[p, k] += np.exp(s - top[p, k])
+
+
+@kernel
+def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
+    """Log-values of the nodes of circuit c for one row, into ``scratch.value``.
+
+    `target` is a categorical variable, or -1 (and then `scratch` has one column).  Never runs out of range.
     """
-    n = last - first
+    first, parent, is_sum = circuits.node_start[c], circuits.parent, circuits.is_sum
+    n = circuits.node_start[c + 1] - first
     for v in range(n):
-        with_target[v], value[v, 0], top[v, 0] = False, 0.0, -np.inf
+        scratch.with_target[v], scratch.logs[v], scratch.top[v, 0] = False, 0.0, -np.inf
     if target >= 0:
-        for j in range(variable_start[c, target], variable_start[c, target + 1]):
-            with_target[factor_node[j] - first] = True
-    _add_factors(
-        x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories,
-        value[:, 0], top,
-    )  # fmt: skip
+        for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
+            scratch.with_target[circuits.factor_node[j] - first] = True
+    _add_factors(x, target, c, circuits, n_categories, scratch.logs, scratch.top)
+    for v in range(n):
+        scratch.value[v, 0] = scratch.logs[v]
     for v in range(n - 1, -1, -1):
         node = first + v
-        if is_sum[node]:
-            for k in range(n_targets if with_target[v] else 1):
-                value[v, k] = top[v, k] + np.log(value[v, k]) if value[v, k] > 0.0 else -np.inf
-        elif with_target[v]:
-            # column 0 has what all categories of the target share; what differs, of the one child or density above the
-            # target, waits in `top`
-            shared = value[v, 0]
-            for k in range(n_targets):
-                value[v, k] = shared + top[v, k]
+        _finish(v, is_sum[node], scratch)
         if v == 0:
-            break
-        p = parent[node] - first
-        n_values = n_targets if with_target[v] else 1
-        if not is_sum[parent[node]]:
-            if with_target[v]:
-                with_target[p] = True
-                for k in range(n_targets):
-                    top[p, k] = value[v, k]
-            else:
-                value[p, 0] += value[v, 0]
-            continue
-        if with_target[v] and not with_target[p]:
-            with_target[p] = True
-            for k in range(n_targets):
-                value[p, k], top[p, k] = 0.0, -np.inf
-        for k in range(n_values):
-            s = value[v, k] + log_weight[node]
-            if s == -np.inf:
-                continue
-            if s > top[p, k]:
-                value[p, k] = value[p, k] * np.exp(top[p, k] - s) + 1.0
-                top[p, k] = s
-            else:
-                value[p, k] += np.exp(s - top[p, k])
+            return
+        if is_sum[parent[node]]:
+            _add_into(parent[node] - first, v, circuits.log_weight[node], scratch)
+        else:
+            _multiply_into(parent[node] - first, v, scratch)
 
 
 @kernel
@@ -229,91 +306,103 @@ def exponentials(logs, n, largest, out, bits):
 
 
 @kernel
-def evaluate_quickly(
-    x, target, n_targets, c, first, last, parent, is_sum, weight, variable_start, factor_node, factor_offset,
-    parameters, n_categories, value, logs, plain, plain_bits, with_target,
-):  # fmt: skip
-    """`evaluate_circuit` without logarithms: the root's values for the target's categories into ``value[0]``.
-
-    All exponentials are taken at once, then sums and products are plain.  Returns whether that can be relied on: not
-    where the row is so unlikely that numbers run out of range, or where densities are so high that a product of them
-    might.  `plain_bits` is `plain` seen as int64.
-    """
-    n = last - first
-    for v in range(n):
-        with_target[v], logs[v] = False, 0.0
-    _add_factors(
-        x, target, n_targets, c, first, variable_start, factor_node, factor_offset, parameters, n_categories, logs,
-        value,
-    )  # fmt: skip
+def _exponentials_of_factors(target, c, circuits, scratch):
+    """Products of densities out of their logarithms, 0 at sum nodes; returns whether they are small enough to go on."""
+    first, logs, plain = circuits.node_start[c], scratch.logs, scratch.plain
+    n = circuits.node_start[c + 1] - first
     high = 0.0
     for v in range(n):
         high += max(logs[v], 0.0)
-    if high > 50.0:
+    if high > MOST_LOG_DENSITY:
         return False
     if target >= 0:
-        for j in range(variable_start[c, target], variable_start[c, target + 1]):
-            v = factor_node[j] - first
-            with_target[v] = True
-            for k in range(n_targets):
-                value[v, k] = np.exp(value[v, k])
-    exponentials(logs, n, 0.0, plain, plain_bits)
+        for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
+            v = circuits.factor_node[j] - first
+            scratch.with_target[v] = True
+            for k in range(scratch.value.shape[1]):
+                scratch.value[v, k] = np.exp(scratch.value[v, k])
+    exponentials(logs, n, 0.0, plain, scratch.plain_bits)
     for v in range(n):
-        if is_sum[first + v]:
+        if circuits.is_sum[first + v]:
             plain[v] = 0.0
-    for v in range(n - 1, 0, -1):
+    return True
+
+
+@kernel
+def _hand_up(c, circuits, weight, scratch):
+    """Sums and products from the last node of a circuit to its root, in plain numbers."""
+    first, parent, is_sum = circuits.node_start[c], circuits.parent, circuits.is_sum
+    value, plain, with_target = scratch.value, scratch.plain, scratch.with_target
+    for v in range(circuits.node_start[c + 1] - first - 1, 0, -1):
         node = first + v
         p = parent[node] - first
         if with_target[v]:
             scale = 1.0 if is_sum[node] else plain[v]
             if not is_sum[parent[node]]:
-                for k in range(n_targets):
+                for k in range(value.shape[1]):
                     value[p, k] = scale * value[v, k]
             else:
                 scale *= weight[node]
                 if not with_target[p]:
-                    for k in range(n_targets):
+                    for k in range(value.shape[1]):
                         value[p, k] = 0.0
-                for k in range(n_targets):
+                for k in range(value.shape[1]):
                     value[p, k] += scale * value[v, k]
             with_target[p] = True
         elif is_sum[parent[node]]:
             plain[p] += weight[node] * plain[v]
         else:
             plain[p] *= plain[v]
+
+
+@kernel
+def evaluate_quickly(x, target, c, circuits, weight, n_categories, scratch):
+    """`evaluate_circuit` without logarithms: the root's values for the target's categories into ``scratch.value[0]``.
+
+    All exponentials are taken at once, then sums and products are plain; `weight` has the exponentials of the edges'
+    log weights.  Returns whether that can be relied on: not where the row is so unlikely that numbers run out of range,
+    or where densities are so high that a product of them might.
+    """
+    first, value = circuits.node_start[c], scratch.value
+    for v in range(circuits.node_start[c + 1] - first):
+        scratch.with_target[v], scratch.logs[v] = False, 0.0
+    _add_factors(x, target, c, circuits, n_categories, scratch.logs, value)
+    if not _exponentials_of_factors(target, c, circuits, scratch):
+        return False
+    _hand_up(c, circuits, weight, scratch)
     largest = 0.0
-    for k in range(n_targets):
-        if not with_target[0]:
-            value[0, k] = plain[0]
-        elif not is_sum[first]:
-            value[0, k] *= plain[0]
+    for k in range(value.shape[1]):
+        if not scratch.with_target[0]:
+            value[0, k] = scratch.plain[0]
+        elif not circuits.is_sum[first]:
+            value[0, k] *= scratch.plain[0]
         largest = max(largest, value[0, k])
     return 1e-250 < largest < 1e250
 
 
 @kernel
-def draw_factors(x, c, first, last, parent, is_sum, log_weight, variable_start, factor_node, value, uniform, factors):
+def draw_factors(x, c, circuits, value, uniform, factors):
     """Choose a child of every sum node on the way down, by weight times value; list the densities to draw from.
 
     `value` comes from `evaluate_circuit` for the row, `uniform` gives a number in [0, 1) for each node and is used up.
     ``factors[u]`` is the density to draw missing variable u from.
     """
-    n_nodes = last - first
-    last_child = np.full(n_nodes, -1, dtype=np.int64)
-    chosen, active = np.zeros(n_nodes, dtype=np.bool_), np.zeros(n_nodes, dtype=np.bool_)
+    first, last, parent = circuits.node_start[c], circuits.node_start[c + 1], circuits.parent
+    last_child = np.full(last - first, -1, dtype=np.int64)
+    chosen, active = np.zeros(last - first, dtype=np.bool_), np.zeros(last - first, dtype=np.bool_)
     for node in range(first + 1, last):
         last_child[parent[node] - first] = node
     active[0] = True
     for node in range(first + 1, last):
         v, p = node - first, parent[node] - first
-        if not is_sum[parent[node]]:
+        if not circuits.is_sum[parent[node]]:
             active[v] = active[p]
         elif active[p] and not chosen[p]:
-            uniform[p] -= np.exp(log_weight[node] + value[v, 0] - value[p, 0])
+            uniform[p] -= np.exp(circuits.log_weight[node] + value[v, 0] - value[p, 0])
             if uniform[p] < 0.0 or last_child[p] == node:
                 chosen[p] = active[v] = True
     for u in range(len(x)):
         if np.isnan(x[u]):
-            for j in range(variable_start[c, u], variable_start[c, u + 1]):
-                if active[factor_node[j] - first]:
+            for j in range(circuits.variable_start[c, u], circuits.variable_start[c, u + 1]):
+                if active[circuits.factor_node[j] - first]:
                     factors[u] = j

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from joints.circuit.infer import leaf_log_densities_of_row
-from joints.circuit.leaves import Leaves, cells
-from joints.circuit.nodes import draw_factors, evaluate_circuit
+from joints.circuit.leaves import Leaves, cells_of_tree
+from joints.circuit.nodes import Scratch, draw_factors, evaluate_circuit, scratch_of
 from joints.forest.arrays import Forest
 
 
@@ -20,35 +20,38 @@ def sample(
     random: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Complete each row `n_samples` times; returns the encoded rows and their classes."""
-    chosen = np.concatenate([_choose_leaves(x, n_samples, forest, leaves, n_categories, random) for x in X])
-    out = np.column_stack([np.repeat(X, n_samples, axis=0), np.full(len(chosen), np.nan)])
     with_class = np.append(n_categories, leaves.class_proba.shape[1])
+    nodes = scratch_of(leaves.circuits.most_nodes, 1)
+    chosen = np.concatenate([_choose_leaves(x, n_samples, forest, leaves, with_class, nodes, random) for x in X])
+    out = np.column_stack([np.repeat(X, n_samples, axis=0), np.full(len(chosen), np.nan)])
     of_leaf = leaves.circuits.of_leaf[chosen]
     factorised = np.flatnonzero(of_leaf < 0)
     out[factorised, -1] = _draw_categories(leaves.class_proba[chosen[factorised]], random)
     tree_of = np.searchsorted(forest.leaf_start, chosen, side="right") - 1
     for tree in np.unique(tree_of):
         rows = np.flatnonzero(tree_of == tree)
-        first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        low, high, _ = cells(*forest.splits, n_categories, forest.tree_start[tree], last - first)
-        bounds = np.stack([low, high])[:, chosen[rows] - first]
+        cells = cells_of_tree(forest, tree, n_categories)
+        bounds = np.stack([cells.low, cells.high])[:, chosen[rows] - forest.leaf_start[tree]]
         _draw_factorised(
             out, rows[of_leaf[rows] < 0], chosen, bounds[:, of_leaf[rows] < 0], leaves, n_categories, random
         )
         for i in np.flatnonzero(of_leaf[rows] >= 0):
-            _draw_circuit(out[rows[i]], of_leaf[rows[i]], bounds[:, i], leaves, with_class, random)
+            _draw_circuit(out[rows[i]], of_leaf[rows[i]], bounds[:, i], leaves, with_class, nodes, random)
     return out[:, :-1].copy(), out[:, -1].astype(np.int64)
 
 
 def _choose_leaves(
-    x: np.ndarray, n: int, forest: Forest, leaves: Leaves, n_categories: np.ndarray, random: np.random.RandomState
+    x: np.ndarray,
+    n: int,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    nodes: Scratch,
+    random: np.random.RandomState,
 ) -> np.ndarray:
     """Leaves drawn in proportion to their weight times the density of the observed features."""
     logs = np.empty(forest.n_leaves)
-    leaf_log_densities_of_row(
-        x, forest.tree_start, forest.leaf_start, *forest.splits, n_categories, leaves.offset, leaves.parameters,
-        leaves.log_weight, *leaves.circuits.arrays, leaves.circuits.most_nodes, logs,
-    )  # fmt: skip
+    leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, logs)
     weight = np.exp(logs - logs.max())
     place = np.searchsorted(np.cumsum(weight), random.uniform(size=n) * weight.sum(), side="right")
     return place.clip(max=len(weight) - 1)
@@ -82,25 +85,23 @@ def _draw_factorised(
 
 
 def _draw_circuit(
-    row: np.ndarray, c: int, bounds: np.ndarray, leaves: Leaves, n_categories: np.ndarray, random: np.random.RandomState
+    row: np.ndarray,
+    c: int,
+    bounds: np.ndarray,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    nodes: Scratch,
+    random: np.random.RandomState,
 ) -> None:
     """Fill the missing variables of one row, the class among them, from circuit c.
 
     A Gaussian that was not cut to the cell is drawn inside the cell all the same: the cell is the leaf's support.
     """
     circuits = leaves.circuits
-    first, last = circuits.node_start[c], circuits.node_start[c + 1]
-    n = last - first
-    nodes = (
-        circuits.parent, circuits.is_sum, circuits.log_weight, circuits.variable_start, circuits.factor_node
-    )  # fmt: skip
-    value = np.empty((n, 1))
-    evaluate_circuit(
-        row, -1, 1, c, first, last, *nodes, circuits.factor_offset, circuits.parameters, n_categories,
-        np.empty((n, 1)), value, np.empty(n, dtype=np.bool_),
-    )  # fmt: skip
+    evaluate_circuit(row, -1, c, circuits, n_categories, nodes)
     factors = np.full(len(row), -1, dtype=np.int64)
-    draw_factors(row, c, first, last, *nodes, value, random.uniform(size=n), factors)
+    uniform = random.uniform(size=circuits.node_start[c + 1] - circuits.node_start[c])
+    draw_factors(row, c, circuits, nodes.value, uniform, factors)
     for v in np.flatnonzero(factors >= 0):
         o, k = circuits.factor_offset[factors[v]], n_categories[v]
         entries = circuits.parameters[None, o : o + (k or 3)]

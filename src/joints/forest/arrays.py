@@ -1,22 +1,22 @@
-"""A forest is a handful of flat arrays: one array a node property, trees as ranges in them.
+"""A forest is a handful of flat arrays: one array per node property, trees as ranges in them.
 
-Nodes of a tree are in preorder, so the left child of node v is v + 1 and the leaves of a subtree are neighbours.
+Nodes of a tree are in preorder, so the left child of node v is v + 1 and the leaves of a subtree are neighbours.  The
+records here are what kernels take.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from joints.forest.grow import bootstrap_weights, grow_tree
+from joints.forest.grow import Ranked, Settings, Tree, bootstrap_weights, grow_tree
 from joints.forest.route import training_leaves
 from joints.forest.splits import MISSING
 from joints.numerics.threads import run
 
 
-@dataclass(frozen=True)
-class Forest:
+class Forest(NamedTuple):
     """The trees of a forest.
 
     Attributes
@@ -30,7 +30,7 @@ class Forest:
     subset : int64 of shape (n_nodes,)
         For a split of categories, where its row of `goes_left` begins; else -1.
     goes_left : bool
-        One flag a category for every split of categories.
+        One flag per category for every split of categories.
     right : int32 of shape (n_nodes,)
         Right child; the left child of node v is v + 1.
     leaf : int32 of shape (n_nodes,)
@@ -65,15 +65,9 @@ class Forest:
         """Training rows of each class in each leaf; float64 of shape (n_leaves, n_classes)."""
         return np.ascontiguousarray(self.counts[self.feature < 0])
 
-    @property
-    def splits(self) -> tuple[np.ndarray, ...]:
-        """The arrays that a row needs on its way down, in the order in which kernels take them."""
-        return self.feature, self.threshold, self.subset, self.goes_left, self.right, self.leaf
 
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Encoded training rows, and each feature's values as ranks: what growing and everything after it reads."""
+class TrainingData(NamedTuple):
+    """Encoded training rows: what growing and everything after it reads."""
 
     X: np.ndarray  # float64 (n_rows, n_features), NaN = missing
     y: np.ndarray  # int64 (n_rows,)
@@ -81,8 +75,8 @@ class TrainingData:
     n_categories: np.ndarray  # int64 (n_features,), 0 = continuous
     bootstrap: bool
 
-    def ranks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ranks (uint32, features by rows), all distinct values, and where each feature's values begin."""
+    def ranked(self) -> Ranked:
+        """The values as ranks."""
         n_rows, n_features = self.X.shape
         ranks = np.full((n_features, n_rows), MISSING, dtype=np.uint32)
         distinct = []
@@ -97,7 +91,7 @@ class TrainingData:
                 ranks[f, observed] = inverse
                 distinct.append(values)
         start = np.concatenate([[0], np.cumsum([len(values) for values in distinct])])
-        return ranks, np.concatenate(distinct), start
+        return Ranked(ranks, np.concatenate(distinct), start)
 
     def class_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows sorted by class, and where each class begins among them."""
@@ -123,46 +117,44 @@ def grow_forest(
     category_order: str = "published",
     n_jobs: int | None = None,
 ) -> Forest:
-    """Grow one tree a seed; see `joints.ForestClassifier` for the settings."""
-    ranks, values, value_start = data.ranks()
-    deepest = np.iinfo(np.int64).max if max_depth is None else max_depth
+    """Grow one tree per seed; see `joints.ForestClassifier` for the settings."""
+    ranked = data.ranked()
+    settings = Settings(
+        max_features=int(max_features),
+        redraw=bool(redraw),
+        purity=float(purity),
+        min_rows=int(min_samples_leaf),
+        max_depth=np.iinfo(np.int64).max if max_depth is None else int(max_depth),
+        by_proportion=category_order == "proportion",
+    )
 
-    def one(seed: np.uint64) -> tuple[np.ndarray, ...]:
-        return grow_tree(
-            ranks, values, value_start, data.n_categories, data.y, data.weights(seed), data.n_classes, seed,
-            max_features, redraw, purity, min_samples_leaf, deepest, category_order == "proportion",
-        )  # fmt: skip
+    def one(seed: np.uint64) -> Tree:
+        return grow_tree(data, ranked, data.weights(seed), seed, settings)
 
     return join_trees(run(one, [(seed,) for seed in seeds], n_jobs), seeds)
 
 
-def join_trees(trees: list[tuple[np.ndarray, ...]], seeds: np.ndarray) -> Forest:
-    """Put trees (feature, threshold, right, subset, goes_left, counts) behind one another."""
-    feature, threshold, right, subset, goes_left, counts = (list(part) for part in zip(*trees, strict=True))
-    n_nodes = np.array([len(part) for part in feature])
+def join_trees(trees: list[Tree], seeds: np.ndarray) -> Forest:
+    """Put trees one after another."""
+    n_nodes = np.array([len(tree.feature) for tree in trees])
     tree_start = np.concatenate([[0], np.cumsum(n_nodes)])
-    flag_start = np.concatenate([[0], np.cumsum([len(part) for part in goes_left])])
-    all_features = np.concatenate(feature)
-    is_leaf = all_features < 0
-    leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
-    leaf_start = np.concatenate([[0], np.cumsum(is_leaf)])[tree_start]
-    all_right, all_subset = np.concatenate(right), np.concatenate(subset)
+    flag_start = np.concatenate([[0], np.cumsum([len(tree.goes_left) for tree in trees])])
+    all_of = Tree(*(np.concatenate(part) for part in zip(*trees, strict=True)))
+    is_leaf = all_of.feature < 0
     return Forest(
         tree_start=tree_start,
-        leaf_start=leaf_start,
-        feature=all_features,
-        threshold=np.concatenate(threshold),
-        subset=np.where(all_subset >= 0, all_subset + np.repeat(flag_start[:-1], n_nodes), -1),
-        goes_left=np.concatenate(goes_left),
-        right=np.where(all_right >= 0, all_right + np.repeat(tree_start[:-1], n_nodes), -1).astype(np.int32),
-        leaf=leaf,
-        counts=np.concatenate(counts),
+        leaf_start=np.concatenate([[0], np.cumsum(is_leaf)])[tree_start],
+        feature=all_of.feature,
+        threshold=all_of.threshold,
+        subset=np.where(all_of.subset >= 0, all_of.subset + np.repeat(flag_start[:-1], n_nodes), -1),
+        goes_left=all_of.goes_left,
+        right=np.where(all_of.right >= 0, all_of.right + np.repeat(tree_start[:-1], n_nodes), -1).astype(np.int32),
+        leaf=np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32),
+        counts=all_of.counts,
         seeds=seeds,
     )
 
 
 def leaves_of_training_rows(forest: Forest, data: TrainingData, tree: int) -> tuple[np.ndarray, np.ndarray]:
     """The leaf that each training row was grown into, and how often the row counts there (0: not drawn)."""
-    seed = forest.seeds[tree]
-    first = forest.tree_start[tree]
-    return training_leaves(data.X, *forest.splits, first, seed), data.weights(seed)
+    return training_leaves(data.X, forest, tree), data.weights(forest.seeds[tree])

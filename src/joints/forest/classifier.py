@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from joints.features import encode_table, fit_classes, fit_table
@@ -17,6 +19,7 @@ from joints.forest.route import complete_proba
 from joints.forest.surrogates import Surrogates, find_surrogates, surrogate_proba
 from joints.numerics.random import tree_seeds
 from joints.numerics.threads import blocks, run
+from joints.parameters import check_option
 
 MISSING_METHODS = "friedman", "surrogate"
 MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted
@@ -25,7 +28,7 @@ MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted
 class ForestClassifier(ClassifierMixin, BaseEstimator):
     """A random forest of deep binary trees that split categories into subsets and take missing values.
 
-    Each tree is grown on a bootstrap sample drawn within each class, by Gini impurity, on features drawn anew at every
+    Each tree is grown on a bootstrap sample drawn within each class, by Gini impurity, on features drawn again at every
     node.  Training data may hold NaN: such a row does not count for a split on that feature and goes to a random side.
 
     Parameters
@@ -54,10 +57,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
         Which features are categorical.  ``"from_dtype"``: pandas columns of dtype ``category``.  A mapping from index
         or name to a number K (codes 0, ..., K - 1) or to a list also declares categories that the training data lacks.
-        A value that is no category of its feature counts as missing.
+        A value that is not a category of its feature counts as missing.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
-        Threads; None: one, -1: one a core.  The result does not depend on it.
+        Threads; None: one, -1: one per core.  The result does not depend on it.
 
     Attributes
     ----------
@@ -84,6 +87,26 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     >>> forest.predict_proba([[np.nan, np.nan, 5.5, np.nan]], missing="surrogate").round(1)
     array([[0. , 0.2, 0.8]])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [
+            StrOptions({"sqrt"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            None,
+        ],
+        "redraw": ["boolean"],
+        "purity": [Interval(Real, 0, 1, closed="right")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+        "bootstrap": ["boolean"],
+        "category_order": [StrOptions({"published", "proportion"})],
+        "surrogates": [StrOptions({"published", "text"})],
+        "categorical_features": "no_validation",  # `joints.features` does that, with the table
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
 
     def __init__(
         self,
@@ -134,20 +157,14 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        check_scalar(self.n_estimators, "n_estimators", (int, np.integer), min_val=1)
-        check_scalar(self.min_samples_leaf, "min_samples_leaf", (int, np.integer), min_val=1)
-        check_scalar(self.purity, "purity", (int, float), min_val=0, max_val=1, include_boundaries="right")
-        if self.max_depth is not None:
-            check_scalar(self.max_depth, "max_depth", (int, np.integer), min_val=0)
-        check_option("category_order", self.category_order, ("published", "proportion"))
-        check_option("surrogates", self.surrogates, ("published", "text"))
+        self._validate_params()
         codes = fit_table(self, X)
         self.training_data_ = TrainingData(
             X=codes,
             y=fit_classes(self, y, len(codes)),
             n_classes=len(self.classes_),
             n_categories=self.features_.n_categories,
-            bootstrap=self.bootstrap,
+            bootstrap=bool(self.bootstrap),
         )
         if len(self.classes_) > MOST_CLASSES:
             raise ValueError(f"y has {len(self.classes_)} classes; at most {MOST_CLASSES} are supported.")
@@ -202,10 +219,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             out[~incomplete] = self._route(complete_proba, codes[~incomplete])
             return out
         if incomplete.any():
-            return self._route(surrogate_proba, codes, *self.find_surrogates().arrays)
+            return self._route(surrogate_proba, codes, self.find_surrogates())
         return self._route(complete_proba, codes)
 
-    def _route(self, kernel: Any, codes: np.ndarray, *more: np.ndarray) -> np.ndarray:
+    def _route(self, kernel: Any, codes: np.ndarray, *more: Surrogates) -> np.ndarray:
         forest = self.forest_
         counts = forest.leaf_counts
         proba = counts / counts.sum(axis=1, keepdims=True)
@@ -214,7 +231,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         size = -(-len(codes) // effective_n_jobs(self.n_jobs)) or 1
 
         def one(first: int, last: int) -> None:
-            kernel(codes, first, last, *forest.splits, forest.tree_start, proba, *more, out)
+            kernel(codes[first:last], forest, proba, *more, out[first:last])
 
         run(one, blocks(len(codes), size), self.n_jobs)
         return out
@@ -229,16 +246,10 @@ def features_per_split(max_features: Any, n_features: int) -> int:
     """`max_features` as a number between 1 and the number of features."""
     if max_features is None:
         return n_features
-    if isinstance(max_features, str):
-        check_option("max_features", max_features, ("sqrt",))
+    if max_features == "sqrt":
         return max(1, round(np.sqrt(n_features)))
     if isinstance(max_features, (int, np.integer)):
-        return int(check_scalar(max_features, "max_features", (int, np.integer), min_val=1, max_val=n_features))
-    check_scalar(max_features, "max_features", float, min_val=0, max_val=1, include_boundaries="right")
+        if max_features > n_features:
+            raise ValueError(f"max_features is {max_features}, but X has only {n_features} features.")
+        return int(max_features)
     return max(1, int(max_features * n_features))
-
-
-def check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
-    """One sentence for a value that is none of the options."""
-    if value not in options:
-        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, options))}.")

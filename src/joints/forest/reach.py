@@ -7,7 +7,7 @@ leaves for each observed feature and intersecting them (after QuickScorer, Lucch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from joints.forest.arrays import Forest
-from joints.forest.route import goes_to_left
+from joints.forest.route import first_leaf_below, goes_to_left
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
@@ -23,6 +23,49 @@ TREES_PER_BLOCK = 4  # trees whose sums are formed together; fixed, so that sums
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 MANY_ROWS = 48  # incomplete rows from which building a tree's bit vectors pays
 MOST_WORDS = 1 << 23  # bit vectors of one tree beyond 64 MiB: walk instead
+
+
+class BitTable(NamedTuple):
+    """Bit vectors over the leaves of one tree: which leaves agree with a feature in a given interval or category.
+
+    Attributes
+    ----------
+    bits : uint64
+        The vectors one after another.  Empty where rows walk instead.
+    n_words : int
+        Words per vector: ``ceil(n_leaves / 64)``.
+    vector_start : int64 of shape (n_features,)
+        First vector of each feature, -1 for a feature that the tree does not split on.
+    cuts : float64
+        The sorted thresholds of each continuous feature: vector j of the feature belongs to the values that have
+        exactly j thresholds below them.
+    cut_start : int64 of shape (n_features + 1,)
+        The thresholds of feature f are ``cut_start[f]`` up to ``cut_start[f + 1]``; a categorical feature has none.
+    """
+
+    bits: np.ndarray
+    n_words: int
+    vector_start: np.ndarray
+    cuts: np.ndarray
+    cut_start: np.ndarray
+
+
+class Rows(NamedTuple):
+    """The different rows of a table that is asked about, each asked once.
+
+    Attributes
+    ----------
+    X : float64 of shape (n_different, n_features)
+    back : int64 of shape (n_rows,)
+        For each row of the table its place in `X`.
+    complete : bool of shape (n_different,)
+    n_incomplete : int
+    """
+
+    X: np.ndarray
+    back: np.ndarray
+    complete: np.ndarray
+    n_incomplete: int
 
 
 @intrinsic
@@ -36,43 +79,81 @@ def trailing_zeros(typingctx, word):
 
 
 @kernel
-def walk_to_leaves(x, feature, threshold, subset, goes_left, right, leaf, root, first_leaf, stack, out):
+def walk_to_leaves(x, forest, tree, stack, out):
     """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many.
 
     `stack` has room for as many nodes as the tree is deep.
     """
-    n, height, node = 0, 0, root
+    first_leaf = forest.leaf_start[tree]
+    n, height, node = 0, 0, forest.tree_start[tree]
     while True:
-        f = feature[node]
+        f = forest.feature[node]
         if f < 0:
-            out[n] = leaf[node] - first_leaf
+            out[n] = forest.leaf[node] - first_leaf
             n += 1
             if height == 0:
                 return n
             height -= 1
             node = stack[height]
         elif np.isnan(x[f]):
-            stack[height] = right[node]
+            stack[height] = forest.right[node]
             height += 1
             node += 1
-        elif goes_to_left(x[f], threshold, subset, goes_left, node):
+        elif goes_to_left(x[f], forest, node):
             node += 1
         else:
-            node = np.int64(right[node])
+            node = np.int64(forest.right[node])
 
 
-@kernel
-def _bit_table_size(feature, n_categories, first, last, n_leaves):
-    """Words that the bit vectors of the tree with nodes `first` up to `last` take."""
+@kernel(inline="always")
+def _lay_out(forest, tree, n_categories):
+    """Where the vectors and the cuts of each feature begin, and how many vectors there are."""
+    n_features = len(n_categories)
+    n_splits = np.zeros(n_features, dtype=np.int64)
+    for node in range(forest.tree_start[tree], forest.tree_start[tree + 1]):
+        if forest.feature[node] >= 0:
+            n_splits[forest.feature[node]] += 1
+    cut_start = np.zeros(n_features + 1, dtype=np.int64)
+    vector_start = np.full(n_features, -1, dtype=np.int64)
     n_vectors = 0
-    used = np.zeros(n_categories.shape[0], dtype=np.int64)
-    for node in range(first, last):
-        if feature[node] >= 0:
-            used[feature[node]] += 1
-    for f in range(n_categories.shape[0]):
-        if used[f]:
-            n_vectors += n_categories[f] if n_categories[f] else used[f] + 1
-    return n_vectors * ((n_leaves + 63) // 64)
+    for f in range(n_features):
+        cut_start[f + 1] = cut_start[f]
+        if n_splits[f] == 0:
+            continue
+        vector_start[f] = n_vectors
+        if n_categories[f]:
+            n_vectors += n_categories[f]
+        else:
+            cut_start[f + 1] += n_splits[f]
+            n_vectors += n_splits[f] + 1
+    return vector_start, cut_start, n_vectors
+
+
+@kernel(inline="always")
+def _sorted_cuts(forest, tree, cut_start):
+    """The thresholds of each continuous feature of a tree, in order."""
+    cuts = np.empty(cut_start[-1])
+    filled = cut_start[:-1].copy()
+    for node in range(forest.tree_start[tree], forest.tree_start[tree + 1]):
+        f = forest.feature[node]
+        if f >= 0 and forest.subset[node] < 0:
+            cuts[filled[f]] = forest.threshold[node]
+            filled[f] += 1
+    for f in range(len(filled)):
+        cuts[cut_start[f] : cut_start[f + 1]].sort()
+    return cuts
+
+
+@kernel(inline="always")
+def _full_vectors(n_vectors, n_leaves):
+    """Vectors that have every leaf."""
+    n_words = (n_leaves + 63) // 64
+    bits = np.full(n_vectors * n_words, ALL, dtype=np.uint64)
+    spare = n_words * 64 - n_leaves
+    if spare:
+        for v in range(n_vectors):
+            bits[(v + 1) * n_words - 1] = ALL >> np.uint64(spare)
+    return bits
 
 
 @kernel
@@ -91,120 +172,81 @@ def _clear(bits, start, first, last):
 
 
 @kernel
-def _build_bit_table(feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves):
-    """Bit vectors over the leaves of one tree: which leaves agree with a feature in a given interval or category.
-
-    Returns
-    -------
-    bits : uint64
-        The vectors behind one another, each of ``ceil(n_leaves / 64)`` words.
-    vector_start : int64 of shape (n_features,)
-        First vector of each feature, -1 for a feature that the tree does not split on.
-    cuts, cut_start : float64, int64 of shape (n_features + 1,)
-        The sorted thresholds of each continuous feature: vector j of the feature belongs to the values that have
-        exactly j thresholds below them.
-    """
-    n_features = n_categories.shape[0]
-    n_words = (n_leaves + 63) // 64
-    n_splits = np.zeros(n_features, dtype=np.int64)
-    for node in range(first, last):
-        if feature[node] >= 0:
-            n_splits[feature[node]] += 1
-    cut_start = np.zeros(n_features + 1, dtype=np.int64)
-    vector_start = np.full(n_features, -1, dtype=np.int64)
-    n_vectors = 0
-    for f in range(n_features):
-        cut_start[f + 1] = cut_start[f]
-        if n_splits[f] == 0:
-            continue
-        vector_start[f] = n_vectors
-        if n_categories[f]:
-            n_vectors += n_categories[f]
+def _rule_out(forest, node, n_categories, table, begin, middle, end):
+    """Clear what disagrees with a split; left of it are the leaves `begin` up to `middle`, then those up to `end`."""
+    f, flags = forest.feature[node], forest.subset[node]
+    first, n_vectors, last_left = table.vector_start[f], n_categories[f], 0
+    if flags < 0:
+        cuts = table.cuts[table.cut_start[f] : table.cut_start[f + 1]]
+        n_vectors, last_left = len(cuts) + 1, np.searchsorted(cuts, forest.threshold[node])
+    for j in range(n_vectors):
+        left = j <= last_left if flags < 0 else forest.goes_left[flags + j]
+        if left:
+            _clear(table.bits, (first + j) * table.n_words, middle, end)
         else:
-            cut_start[f + 1] += n_splits[f]
-            n_vectors += n_splits[f] + 1
-    cuts = np.empty(cut_start[-1])
-    filled = cut_start[:-1].copy()
-    for node in range(first, last):
-        f = feature[node]
-        if f >= 0 and subset[node] < 0:
-            cuts[filled[f]] = threshold[node]
-            filled[f] += 1
-    for f in range(n_features):
-        cuts[cut_start[f] : cut_start[f + 1]].sort()
-
-    bits = np.full(n_vectors * n_words, ALL, dtype=np.uint64)
-    spare = n_words * 64 - n_leaves
-    if spare:
-        for v in range(n_vectors):
-            bits[(v + 1) * n_words - 1] = ALL >> np.uint64(spare)
-    # the leaves of a node are a range: its end is where the next subtree to the right begins
-    base = leaf_of_first(feature, leaf, first)
-    ends = np.empty(last - first, dtype=np.int64)
-    ends[0] = n_leaves
-    begin = 0
-    for node in range(first, last):
-        f = feature[node]
-        if f < 0:
-            begin = leaf[node] - base + 1
-            continue
-        end = ends[node - first]
-        middle = leaf_of_first(feature, leaf, np.int64(right[node])) - base
-        ends[node + 1 - first] = middle
-        ends[right[node] - first] = end
-        if subset[node] >= 0:
-            for c in range(n_categories[f]):
-                vector = (vector_start[f] + c) * n_words
-                if goes_left[subset[node] + c]:
-                    _clear(bits, vector, middle, end)
-                else:
-                    _clear(bits, vector, begin, middle)
-        else:
-            below = np.searchsorted(cuts[cut_start[f] : cut_start[f + 1]], threshold[node])
-            for j in range(cut_start[f + 1] - cut_start[f] + 1):
-                vector = (vector_start[f] + j) * n_words
-                if j <= below:
-                    _clear(bits, vector, middle, end)
-                else:
-                    _clear(bits, vector, begin, middle)
-    return bits, vector_start, cuts, cut_start
-
-
-@kernel(inline="always")
-def leaf_of_first(feature, leaf, node):
-    """The leftmost leaf below a node."""
-    while feature[node] >= 0:
-        node += 1
-    return np.int64(leaf[node])
+            _clear(table.bits, (first + j) * table.n_words, begin, middle)
 
 
 @kernel
-def _look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, out):
-    """Leaves reached by one row, as `walk_to_leaves` lists them; `vectors` has room for one a feature."""
+def bit_table(n_rows, forest, tree, n_categories):
+    """The bit vectors of one tree where they pay for this many incomplete rows, else an empty table."""
+    first, last = forest.tree_start[tree], forest.tree_start[tree + 1]
+    first_leaf, n_leaves = forest.leaf_start[tree], forest.leaf_start[tree + 1] - forest.leaf_start[tree]
     n_words = (n_leaves + 63) // 64
-    n_vectors = 0
-    for f in range(x.shape[0]):
-        if vector_start[f] < 0 or np.isnan(x[f]):
+    vector_start, cut_start, n_vectors = _lay_out(forest, tree, n_categories)
+    if n_rows < MANY_ROWS or n_vectors * n_words > MOST_WORDS:
+        return BitTable(np.empty(0, dtype=np.uint64), n_words, vector_start, np.empty(0), cut_start)
+    cuts = _sorted_cuts(forest, tree, cut_start)
+    table = BitTable(_full_vectors(n_vectors, n_leaves), n_words, vector_start, cuts, cut_start)
+    # the leaves of a node are a range: its end is where the next subtree to the right begins
+    ends = np.empty(last - first, dtype=np.int64)
+    ends[0] = n_leaves
+    begin = np.int64(0)
+    for node in range(first, last):
+        if forest.feature[node] < 0:
+            begin = forest.leaf[node] - first_leaf + 1
             continue
-        if n_categories[f]:
+        right = np.int64(forest.right[node])
+        middle, end = first_leaf_below(forest, right) - first_leaf, ends[node - first]
+        ends[node + 1 - first], ends[right - first] = middle, end
+        _rule_out(forest, node, n_categories, table, begin, middle, end)
+    return table
+
+
+@kernel
+def _vectors_of_row(x, table, out):
+    """The first word of the vector of each observed feature, into `out`; returns how many there are."""
+    n = 0
+    for f in range(x.shape[0]):
+        if table.vector_start[f] < 0 or np.isnan(x[f]):
+            continue
+        low, high = table.cut_start[f], table.cut_start[f + 1]
+        if low == high:
             j = np.int64(x[f])
         else:  # how many thresholds are below x
-            low, high = cut_start[f], cut_start[f + 1]
             while low < high:
                 middle = (low + high) >> 1
-                if cuts[middle] < x[f]:
+                if table.cuts[middle] < x[f]:
                     low = middle + 1
                 else:
                     high = middle
-            j = low - cut_start[f]
-        vectors[n_vectors] = (vector_start[f] + j) * n_words
-        n_vectors += 1
-    n = 0
+            j = low - table.cut_start[f]
+        out[n] = (table.vector_start[f] + j) * table.n_words
+        n += 1
+    return n
+
+
+@kernel
+def _look_up_leaves(x, table, n_leaves, vectors, out):
+    """Leaves reached by one row, as `walk_to_leaves` lists them; `vectors` has room for one per feature."""
+    bits = table.bits
+    n_vectors = _vectors_of_row(x, table, vectors)
     if n_vectors == 0:
         for i in range(n_leaves):
             out[i] = i
         return n_leaves
-    for w in range(n_words):
+    n = 0
+    for w in range(table.n_words):
         word = bits[vectors[0] + w]
         for v in range(1, n_vectors):
             word &= bits[vectors[v] + w]
@@ -216,71 +258,52 @@ def _look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leav
 
 
 @kernel
-def bit_table(n_rows, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves):
-    """The bit vectors of one tree where they pay for this many incomplete rows, else empty arrays."""
-    words = _bit_table_size(feature, n_categories, first, last, n_leaves)
-    if n_rows >= MANY_ROWS and words <= MOST_WORDS:
-        return _build_bit_table(feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves)
-    return np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64)
+def reach_leaves(x, complete, table, forest, tree, room, out):
+    """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many.
 
-
-@kernel
-def reach_leaves(
-    x, complete, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors,
-    feature, threshold, subset, goes_left, right, leaf, root, first_leaf, stack, out,
-):  # fmt: skip
-    """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many."""
-    if len(bits) and not complete:
-        return _look_up_leaves(x, bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors, out)
-    return walk_to_leaves(x, feature, threshold, subset, goes_left, right, leaf, root, first_leaf, stack, out)
-
-
-@kernel
-def _friedman_trees(
-    X, complete, n_incomplete, first_tree, last_tree,
-    tree_start, leaf_start, feature, threshold, subset, goes_left, right, leaf, n_categories, counts, out,
-):  # fmt: skip
-    """Friedman's method: add to `out` the normalised class counts of all reached leaves, tree by tree."""
-    vectors = np.empty(X.shape[1], dtype=np.int64)
-    for tree in range(first_tree, last_tree):
-        first, last, first_leaf = tree_start[tree], tree_start[tree + 1], leaf_start[tree]
-        n_leaves = leaf_start[tree + 1] - first_leaf
-        reached, stack = np.empty(n_leaves, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
-        bits, vector_start, cuts, cut_start = bit_table(
-            n_incomplete, feature, threshold, subset, goes_left, right, leaf, n_categories, first, last, n_leaves
-        )
-        sums = np.empty(counts.shape[1])
-        for i in range(X.shape[0]):
-            n = reach_leaves(
-                X[i], complete[i], bits, vector_start, cuts, cut_start, n_categories, n_leaves, vectors,
-                feature, threshold, subset, goes_left, right, leaf, first, first_leaf, stack, reached,
-            )  # fmt: skip
-            sums[:] = 0.0
-            for j in range(n):
-                for k in range(len(sums)):
-                    sums[k] += counts[first_leaf + reached[j], k]
-            out[i] += sums / sums.sum()
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The different rows of a table that is asked about, each asked once.
-
-    Attributes
-    ----------
-    X : float64 of shape (n_different, n_features)
-    back : int64 of shape (n_rows,)
-        For each row of the table its place in `X`.
-    complete : bool of shape (n_different,)
+    `room` is for as many nodes as the tree is deep, or as many vectors as there are features.
     """
+    if len(table.bits) and not complete:
+        return _look_up_leaves(x, table, forest.leaf_start[tree + 1] - forest.leaf_start[tree], room, out)
+    return walk_to_leaves(x, forest, tree, room, out)
 
-    X: np.ndarray
-    back: np.ndarray
-    complete: np.ndarray
 
-    @property
-    def n_incomplete(self) -> int:
-        return int(len(self.complete) - self.complete.sum())
+@kernel(fastmath={"reassoc"})
+def _sum(column, reached, n):
+    s = 0.0
+    for i in range(n):
+        s += column[reached[i]]
+    return s
+
+
+@kernel
+def add_frequencies(counts, reached, n, sums, out):
+    """Friedman's answer for one row and tree: add the normalised counts of the n reached leaves to `out`.
+
+    `counts` is targets by leaves of the tree; `sums` has room for the targets.
+    """
+    total = 0.0
+    for k in range(len(sums)):
+        sums[k] = _sum(counts[k], reached, n)
+        total += sums[k]
+    if total > 0.0:
+        for k in range(len(sums)):
+            out[k] += sums[k] / total
+
+
+@kernel
+def _friedman_trees(rows, forest, first_tree, last_tree, n_categories, leaf_counts, out):
+    """Friedman's method for some of the trees, added to `out`."""
+    sums = np.empty(leaf_counts.shape[1])
+    for tree in range(first_tree, last_tree):
+        first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        counts = leaf_counts[first_leaf:last_leaf].T.copy()
+        reached = np.empty(last_leaf - first_leaf, dtype=np.int64)
+        room = np.empty(max(last_leaf - first_leaf, rows.X.shape[1]), dtype=np.int64)
+        table = bit_table(rows.n_incomplete, forest, tree, n_categories)
+        for i in range(rows.X.shape[0]):
+            n = reach_leaves(rows.X[i], rows.complete[i], table, forest, tree, room, reached)
+            add_frequencies(counts, reached, n, sums, out[i])
 
 
 def different_rows(X: np.ndarray) -> Rows:
@@ -292,7 +315,8 @@ def different_rows(X: np.ndarray) -> Rows:
         table = table[index]
     else:
         back = np.arange(len(table))
-    return Rows(table, back, np.asarray(~np.isnan(table).any(axis=1)))
+    complete = np.asarray(~np.isnan(table).any(axis=1))
+    return Rows(table, back, complete, int(len(complete) - complete.sum()))
 
 
 def friedman_proba(X: np.ndarray, forest: Forest, n_categories: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -302,10 +326,7 @@ def friedman_proba(X: np.ndarray, forest: Forest, n_categories: np.ndarray, n_jo
 
     def one(first: int, last: int) -> np.ndarray:
         out = np.zeros((len(rows.X), counts.shape[1]))
-        _friedman_trees(
-            rows.X, rows.complete, rows.n_incomplete, first, last, forest.tree_start, forest.leaf_start, *forest.splits,
-            n_categories, counts, out,
-        )  # fmt: skip
+        _friedman_trees(rows, forest, first, last, n_categories, counts, out)
         return out
 
     parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)

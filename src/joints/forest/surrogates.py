@@ -9,23 +9,25 @@ as sent right when its code is above that of the first category on the left, not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from joints.forest.arrays import Forest, TrainingData
-from joints.forest.grow import draw_feature, missing_goes_left
+from joints.forest.grow import LOW_BITS, draw_feature, missing_goes_left, put_back
 from joints.forest.route import goes_to_left
-from joints.forest.splits import MISSING, published_order, sort_by_rank
+from joints.forest.splits import MISSING, published_order
+from joints.numerics.arrays import partition, with_room
 from joints.numerics.compiled import kernel
+from joints.numerics.sorting import sort_by_rank
 from joints.numerics.threads import run
 
 UNSEEN, LEFT, RIGHT = 0, 1, 2
+TO_LEFT, TO_RIGHT, TO_NEITHER = np.uint64(0), np.uint64(1), np.uint64(2)  # of a training row, by the node's own split
 
 
-@dataclass(frozen=True)
-class Surrogates:
-    """The stand-ins of every node of a forest.
+class Surrogates(NamedTuple):
+    """The stand-ins of every node of a forest, or of one tree.
 
     Attributes
     ----------
@@ -50,12 +52,112 @@ class Surrogates:
     agreement: np.ndarray
     majority_left: np.ndarray
 
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """What a row needs on its way down, in the order in which kernels take them."""
-        return (
-            self.start, self.feature, self.threshold, self.below_left, self.subset, self.sides, self.majority_left
-        )  # fmt: skip
+
+class _Reading(NamedTuple):
+    """How stand-ins are looked for: in which reading, and how many features are drawn at a node (`published`)."""
+
+    published: bool
+    max_features: int
+    redraw: bool
+
+
+class _Node(NamedTuple):
+    """A node that stand-ins are looked for: its number in the tree, its feature, the training weights on its sides."""
+
+    number: int
+    feature: int
+    n_left: float
+    n_right: float
+
+
+class _Found(NamedTuple):
+    """The stand-ins found at one node, in the order of their features."""
+
+    feature: np.ndarray
+    score: np.ndarray
+    agreement: np.ndarray
+    threshold: np.ndarray
+    below_left: np.ndarray
+    sides: np.ndarray
+
+
+class _Scratch(NamedTuple):
+    """What the search at a node writes to; allocated once per tree.
+
+    A key is a row's rank, side and weight in 32, 16 and 16 bits.
+    """
+
+    side: np.ndarray  # of every training row
+    keys: np.ndarray
+    spare_keys: np.ndarray
+    pool: np.ndarray
+    swaps: np.ndarray
+    table: np.ndarray  # categories by classes, or by sides
+    found: _Found
+
+
+@kernel(inline="always")
+def _scratch(n_rows, n_used, n_features, most_categories, n_classes):
+    found = _Found(
+        np.empty(n_features, dtype=np.int32),
+        np.empty(n_features),
+        np.empty(n_features),
+        np.empty(n_features),
+        np.empty(n_features, dtype=np.bool_),
+        np.empty((n_features, most_categories), dtype=np.uint8),
+    )
+    return _Scratch(
+        np.empty(n_rows, dtype=np.uint64),
+        np.empty(n_used, dtype=np.uint64),
+        np.empty(n_used, dtype=np.uint64),
+        np.arange(n_features),
+        np.empty(n_features, dtype=np.int64),
+        np.zeros((most_categories, max(n_classes, 2))),
+        found,
+    )
+
+
+@kernel(inline="always")
+def _none_of_tree(n_nodes, size):
+    """No stand-ins yet, and room for `size`."""
+    return Surrogates(
+        np.zeros(n_nodes + 1, dtype=np.int64),
+        np.empty(size, dtype=np.int32),
+        np.empty(size),
+        np.empty(size, dtype=np.bool_),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.uint8),
+        np.empty(size),
+        np.ones(n_nodes, dtype=np.bool_),
+    )
+
+
+@kernel(inline="always")
+def _with_room(of_tree, n, n_sides):
+    return Surrogates(
+        of_tree.start,
+        with_room(of_tree.feature, n),
+        with_room(of_tree.threshold, n),
+        with_room(of_tree.below_left, n),
+        with_room(of_tree.subset, n),
+        with_room(of_tree.sides, n_sides),
+        with_room(of_tree.agreement, n),
+        of_tree.majority_left,
+    )
+
+
+@kernel(inline="always")
+def _trimmed(of_tree, n, n_sides):
+    return Surrogates(
+        of_tree.start,
+        of_tree.feature[:n].copy(),
+        of_tree.threshold[:n].copy(),
+        of_tree.below_left[:n].copy(),
+        of_tree.subset[:n].copy(),
+        of_tree.sides[:n_sides].copy(),
+        of_tree.agreement[:n].copy(),
+        of_tree.majority_left,
+    )
 
 
 @kernel
@@ -94,246 +196,251 @@ def _first_left_category(counts, goes_left, n_classes):
     return -1
 
 
-@kernel
-def _find(
-    X, ranks, values, value_start, n_categories, y, n_classes, weights, seed, max_features, redraw, published,
-    feature, threshold, subset, goes_left, right, root, n_nodes,
-):  # fmt: skip
-    """The stand-ins of one tree, node after node; see `Surrogates`."""
-    n_rows, n_features = X.shape
-    rows = np.flatnonzero(weights > 0)
-    spare_rows = np.empty_like(rows)
-    keys, spare_keys = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
-    side = np.empty(n_rows, dtype=np.uint64)  # 0 left, 1 right, 2 the split's feature is missing
-    pool = np.arange(n_features)
-    swaps = np.empty(n_features, dtype=np.int64)
-    most = max(n_categories.max(), 1)
-    table = np.zeros((most, max(n_classes, 2)))
-    found_feature = np.empty(n_features, dtype=np.int32)
-    found_score = np.empty(n_features)
-    found_agreement = np.empty(n_features)
-    found_threshold = np.empty(n_features)
-    found_left = np.empty(n_features, dtype=np.bool_)
-    found_sides = np.empty((n_features, most), dtype=np.uint8)
+@kernel(inline="always")
+def _reference_category(data, column, rows, weights, forest, node, table):
+    """`_first_left_category` at a node that splits categories; -1 where the split is one of values."""
+    if forest.subset[node] < 0:
+        return -1
+    n_categories = data.n_categories[forest.feature[node]]
+    table[:] = 0.0
+    for row in rows:
+        if column[row] != MISSING:
+            table[column[row], data.y[row]] += weights[row]
+    flags = forest.subset[node]
+    return _first_left_category(table[:n_categories], forest.goes_left[flags : flags + n_categories], data.n_classes)
 
-    start = np.zeros(n_nodes + 1, dtype=np.int64)
-    majority_left = np.ones(n_nodes, dtype=np.bool_)
-    out_feature, out_threshold, out_agreement = [np.int32(0)], [0.0], [0.0]  # typed lists; the first entry is dropped
-    out_left, out_subset, out_sides = [True], [np.int64(0)], [np.uint8(0)]
-    first_row = np.zeros(n_nodes, dtype=np.int64)
-    end_row = np.zeros(n_nodes, dtype=np.int64)
+
+@kernel
+def _send_rows(X, rows, weights, forest, node, reference, side):
+    """The side of every row, into `side`, and the weights on the left and right.
+
+    With a `reference` category, codes up to it count as left.  The third number returned is by how much the left is
+    heavier by the split itself.
+    """
+    f = forest.feature[node]
+    n_left, n_right, more_left = 0.0, 0.0, 0.0
+    for row in rows:
+        if np.isnan(X[row, f]):
+            side[row] = TO_NEITHER
+            continue
+        left = goes_to_left(X[row, f], forest, node)
+        more_left += weights[row] if left else -weights[row]
+        if reference >= 0:
+            left = X[row, f] <= reference
+        side[row] = TO_LEFT if left else TO_RIGHT
+        if left:
+            n_left += weights[row]
+        else:
+            n_right += weights[row]
+    return n_left, n_right, more_left
+
+
+@kernel
+def _collect_keys(column, rows, weights, scratch):
+    """The keys of the rows with a value and a side.
+
+    Returns how many there are, their lowest and highest rank, their weights on the left and right, and whether all rows
+    with a value have the same.
+    """
+    side, keys = scratch.side, scratch.keys
+    lowest, highest, n, n_left, n_right = MISSING, np.uint32(0), 0, 0.0, 0.0
+    constant, first_rank = True, MISSING
+    for row in rows:
+        rank = column[row]
+        if rank == MISSING:
+            continue
+        if first_rank == MISSING:
+            first_rank = rank
+        elif rank != first_rank:
+            constant = False
+        if side[row] == TO_NEITHER:
+            continue
+        lowest, highest = min(lowest, rank), max(highest, rank)
+        keys[n] = (np.uint64(rank) << np.uint64(32)) | (side[row] << np.uint64(16)) | np.uint64(weights[row])
+        n += 1
+        if side[row] == TO_LEFT:
+            n_left += weights[row]
+        else:
+            n_right += weights[row]
+    return n, lowest, highest, n_left, n_right, constant
+
+
+@kernel
+def _cut_values(values, n, lowest, highest, n_left, n_right, min_below, scratch):
+    """The best cut of the n rows of ``scratch.keys``: agreeing weight, threshold, and whether values below go left."""
+    base = np.uint64(lowest) << np.uint64(32)
+    for i in range(n):
+        scratch.keys[i] -= base
+    ordered = sort_by_rank(scratch.keys, scratch.spare_keys, n, np.int64(highest - lowest))
+    agree, below, above, left = _best_cut(ordered, n, n_left, n_right, min_below, 2.0)
+    return agree, 0.5 * (values[lowest + below] + values[lowest + above]), left
+
+
+@kernel
+def _send_categories(n, n_categories, left_wins_tie, scratch, sides):
+    """Send each category where most of its rows go, into `sides`; returns the agreeing weight."""
+    keys, table = scratch.keys, scratch.table
+    table[:] = 0.0
+    for i in range(n):
+        c, side = keys[i] >> np.uint64(32), (keys[i] >> np.uint64(16)) & np.uint64(1)
+        table[c, side] += keys[i] & LOW_BITS
+    agree = 0.0
+    for c in range(n_categories):
+        a, b = table[c, 0], table[c, 1]
+        sides[c] = UNSEEN
+        if a + b > 0:
+            agree += max(a, b)
+            sides[c] = LEFT if a > b or (a == b and left_wins_tie) else RIGHT
+    return agree
+
+
+@kernel
+def _find_at_node(data, ranked, rows, weights, node, seed, reading, scratch):
+    """The stand-ins for a node with these rows, into ``scratch.found``; returns how many there are."""
+    pool, swaps, found, n_features = scratch.pool, scratch.swaps, scratch.found, len(data.n_categories)
+    majority, total = max(node.n_left, node.n_right), node.n_left + node.n_right
+    n_found, drawn, tried = np.int64(0), np.int64(0), 0
+    while drawn < n_features and tried < (reading.max_features if reading.published else n_features):
+        g = drawn
+        if reading.published:
+            swaps[drawn] = draw_feature(seed, node.number, drawn, pool)
+            g = pool[drawn]
+        drawn += 1
+        n, lowest, highest, seen_left, seen_right, constant = _collect_keys(ranked.ranks[g], rows, weights, scratch)
+        if not (constant and reading.redraw):
+            tried += 1
+        if constant or g == node.feature or n == 0 or lowest == highest:
+            continue
+        if data.n_categories[g] == 0 or reading.published:
+            values = ranked.values[ranked.value_start[g] : ranked.value_start[g + 1]]
+            min_below = 3.0 if reading.published else 2.0
+            agree, found.threshold[n_found], found.below_left[n_found] = _cut_values(
+                values, n, lowest, highest, seen_left, seen_right, min_below, scratch
+            )
+        else:
+            agree = _send_categories(n, data.n_categories[g], seen_left > seen_right, scratch, found.sides[n_found])
+            found.threshold[n_found], found.below_left[n_found] = np.nan, False
+        # compared with the node's majority: as a share of the rows that the stand-in has seen, or as a number of rows
+        score = agree / (seen_left + seen_right) if reading.published else agree
+        if score > (majority / total if reading.published else majority):
+            found.score[n_found] = -score
+            found.agreement[n_found] = agree / total
+            found.feature[n_found] = g
+            n_found += 1
+    if reading.published:
+        put_back(drawn, pool, swaps)
+    return n_found
+
+
+@kernel(inline="always")
+def _add(of_tree, n, n_sides, found, n_found, n_categories, published):
+    """Add the stand-ins of a node to those of the tree, the best first; returns all, and the length of `sides`."""
+    of_tree = _with_room(of_tree, n + n_found, n_sides + n_found * found.sides.shape[1])
+    for j in np.argsort(found.score[:n_found], kind="mergesort"):
+        g = found.feature[j]
+        of_tree.feature[n], of_tree.threshold[n] = g, found.threshold[j]
+        of_tree.below_left[n], of_tree.agreement[n] = found.below_left[j], found.agreement[j]
+        of_tree.subset[n] = -1
+        if n_categories[g] and not published:
+            of_tree.subset[n] = n_sides
+            of_tree.sides[n_sides : n_sides + n_categories[g]] = found.sides[j, : n_categories[g]]
+            n_sides += n_categories[g]
+        n += 1
+    return of_tree, n_sides
+
+
+@kernel
+def _find(data, ranked, weights, forest, tree, reading):
+    """The stand-ins of one tree, node after node."""
+    n_features, most = len(data.n_categories), max(data.n_categories.max(), 1)
+    root, seed = forest.tree_start[tree], forest.seeds[tree]
+    n_nodes = forest.tree_start[tree + 1] - root
+    rows = np.flatnonzero(weights > 0)
+    spare, left = np.empty_like(rows), np.empty(len(rows), dtype=np.bool_)
+    scratch = _scratch(len(weights), len(rows), n_features, most, data.n_classes)
+    of_tree = _none_of_tree(n_nodes, 64)
+    n_sides = np.int64(0)
+    first_row, end_row = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
     end_row[0] = len(rows)
     for v in range(n_nodes):
-        start[v + 1] = start[v]
+        of_tree.start[v + 1] = of_tree.start[v]
         node = root + v
-        f = feature[node]
+        f = forest.feature[node]
         if f < 0:
             continue
         begin, end = first_row[v], end_row[v]
+        here = rows[begin:end]
         reference = -1
-        if published and subset[node] >= 0:
-            table[:] = 0.0
-            for i in range(begin, end):
-                if ranks[f, rows[i]] != MISSING:
-                    table[ranks[f, rows[i]], y[rows[i]]] += weights[rows[i]]
-            split_left = goes_left[subset[node] : subset[node] + n_categories[f]]
-            reference = _first_left_category(table[: n_categories[f]], split_left, n_classes)
-        n_left, n_right, rows_left = 0.0, 0.0, 0.0
-        for i in range(begin, end):
-            row = rows[i]
-            if np.isnan(X[row, f]):
-                side[row] = 2
-                continue
-            left = goes_to_left(X[row, f], threshold, subset, goes_left, node)
-            rows_left += weights[row] if left else -weights[row]
-            if reference >= 0:
-                left = X[row, f] <= reference
-            side[row] = 0 if left else 1
-            if left:
-                n_left += weights[row]
-            else:
-                n_right += weights[row]
-        majority_left[v] = n_left >= n_right if published else rows_left >= 0
-        majority = max(n_left, n_right)
+        if reading.published:
+            reference = _reference_category(data, ranked.ranks[f], here, weights, forest, node, scratch.table)
+        n_left, n_right, more_left = _send_rows(data.X, here, weights, forest, node, reference, scratch.side)
+        of_tree.majority_left[v] = n_left >= n_right if reading.published else more_left >= 0
+        this = _Node(v, f, n_left, n_right)
+        n_found = _find_at_node(data, ranked, here, weights, this, seed, reading, scratch)
+        n = of_tree.start[v]
+        of_tree, n_sides = _add(of_tree, n, n_sides, scratch.found, n_found, data.n_categories, reading.published)
+        of_tree.start[v + 1] = n + n_found
 
-        n_found = 0
-        drawn, tried = 0, 0
-        limit = max_features if published else n_features
-        while drawn < n_features and tried < limit:
-            if published:
-                swaps[drawn] = draw_feature(seed, v, drawn, pool)
-                g = pool[drawn]
-            else:
-                g = drawn
-            drawn += 1
-            column = ranks[g]
-            lowest, highest, n, seen_left, seen_right = MISSING, np.uint32(0), 0, 0.0, 0.0
-            constant, first_rank = True, MISSING
-            for i in range(begin, end):
-                row = rows[i]
-                rank = column[row]
-                if rank == MISSING:
-                    continue
-                if first_rank == MISSING:
-                    first_rank = rank
-                elif rank != first_rank:
-                    constant = False
-                if side[row] == 2:
-                    continue
-                lowest, highest = min(lowest, rank), max(highest, rank)
-                keys[n] = (np.uint64(rank) << np.uint64(32)) | (side[row] << np.uint64(16)) | np.uint64(weights[row])
-                n += 1
-                if side[row] == 0:
-                    seen_left += weights[row]
-                else:
-                    seen_right += weights[row]
-            if not (constant and redraw):
-                tried += 1
-            if constant or g == f or n == 0 or lowest == highest:
-                continue
-            seen = seen_left + seen_right
-            if n_categories[g] == 0 or published:
-                base = np.uint64(lowest) << np.uint64(32)
-                for i in range(n):
-                    keys[i] -= base
-                ordered = sort_by_rank(keys, spare_keys, n, np.int64(highest - lowest))
-                agree, below, above, left = _best_cut(ordered, n, seen_left, seen_right, 3.0 if published else 2.0, 2.0)
-                lower, upper = values[value_start[g] + lowest + below], values[value_start[g] + lowest + above]
-                found_threshold[n_found], found_left[n_found] = 0.5 * (lower + upper), left
-            else:
-                table[:] = 0.0
-                for i in range(n):
-                    table[keys[i] >> np.uint64(32), (keys[i] >> np.uint64(16)) & np.uint64(1)] += keys[i] & np.uint64(
-                        0xFFFF
-                    )
-                agree = 0.0
-                for c in range(n_categories[g]):
-                    a, b = table[c, 0], table[c, 1]
-                    found_sides[n_found, c] = UNSEEN
-                    if a + b > 0:
-                        agree += max(a, b)
-                        to_left = a > b or (a == b and seen_left > seen_right)
-                        found_sides[n_found, c] = LEFT if to_left else RIGHT
-            if published:
-                good = agree / seen > majority / (n_left + n_right)
-                score = agree / seen
-            else:
-                good = agree > majority
-                score = agree
-            if good:
-                found_score[n_found] = -score
-                found_agreement[n_found] = agree / (n_left + n_right)
-                found_feature[n_found] = g
-                n_found += 1
-        if published:
-            while drawn > 0:
-                drawn -= 1
-                pool[drawn], pool[swaps[drawn]] = pool[swaps[drawn]], pool[drawn]
-        for j in np.argsort(found_score[:n_found], kind="mergesort"):
-            g = found_feature[j]
-            out_feature.append(g)
-            out_threshold.append(found_threshold[j])
-            out_left.append(found_left[j])
-            out_agreement.append(found_agreement[j])
-            if n_categories[g] == 0 or published:
-                out_subset.append(np.int64(-1))
-            else:
-                out_subset.append(np.int64(len(out_sides) - 1))
-                for c in range(n_categories[g]):
-                    out_sides.append(found_sides[j, c])
-        start[v + 1] = start[v] + n_found
-
-        n_go_left, n_go_right = 0, 0
-        for i in range(begin, end):
-            row = rows[i]
-            if side[row] == 2:
-                left = missing_goes_left(seed, v, row)
-            else:
-                left = goes_to_left(X[row, f], threshold, subset, goes_left, node)
-            if left:
-                rows[begin + n_go_left] = row
-                n_go_left += 1
-            else:
-                spare_rows[n_go_right] = row
-                n_go_right += 1
-        middle = begin + n_go_left
-        rows[middle:end] = spare_rows[:n_go_right]
-        other = right[node] - root
+        for i in range(len(here)):
+            x = data.X[here[i], f]
+            left[i] = missing_goes_left(seed, v, here[i]) if np.isnan(x) else goes_to_left(x, forest, node)
+        middle = begin + partition(here, left, spare)
+        other = forest.right[node] - root
         first_row[v + 1], end_row[v + 1] = begin, middle
         first_row[other], end_row[other] = middle, end
-    return (
-        start, np.array(out_feature)[1:], np.array(out_threshold)[1:], np.array(out_left)[1:],
-        np.array(out_subset)[1:], np.array(out_sides)[1:], np.array(out_agreement)[1:], majority_left,
-    )  # fmt: skip
+    return _trimmed(of_tree, of_tree.start[n_nodes], n_sides)
 
 
 def find_surrogates(
     forest: Forest, data: TrainingData, reading: str, max_features: int, redraw: bool = False, n_jobs: int | None = None
 ) -> Surrogates:
     """Rank stand-ins at every node, in the `text` or the `published` reading."""
-    ranks, values, value_start = data.ranks()
+    ranked = data.ranked()
+    how = _Reading(reading == "published", int(max_features), bool(redraw))
 
-    def one(tree: int) -> tuple[np.ndarray, ...]:
-        root, end, seed = forest.tree_start[tree], forest.tree_start[tree + 1], forest.seeds[tree]
-        return _find(
-            data.X, ranks, values, value_start, data.n_categories, data.y, data.n_classes, data.weights(seed), seed,
-            max_features, redraw, reading == "published", *forest.splits[:-1], root, end - root,
-        )  # fmt: skip
+    def one(tree: int) -> Surrogates:
+        return _find(data, ranked, data.weights(forest.seeds[tree]), forest, tree, how)
 
-    parts = list(zip(*run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs), strict=True))
-    n_found = [len(part) for part in parts[1]]
-    side_start = np.concatenate([[0], np.cumsum([len(part) for part in parts[5]])])[:-1]
-    per_node = np.concatenate([np.diff(part) for part in parts[0]])
-    subset = np.concatenate(parts[4])
-    return Surrogates(
+    trees = run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
+    n_found = [len(tree.feature) for tree in trees]
+    side_start = np.concatenate([[0], np.cumsum([len(tree.sides) for tree in trees])])[:-1]
+    per_node = np.concatenate([np.diff(tree.start) for tree in trees])
+    all_of = Surrogates(*(np.concatenate(part) for part in zip(*trees, strict=True)))
+    return all_of._replace(
         start=np.concatenate([[0], np.cumsum(per_node)]),
-        feature=np.concatenate(parts[1]),
-        threshold=np.concatenate(parts[2]),
-        below_left=np.concatenate(parts[3]),
-        subset=np.where(subset >= 0, subset + np.repeat(side_start, n_found), -1),
-        sides=np.concatenate(parts[5]),
-        agreement=np.concatenate(parts[6]),
-        majority_left=np.concatenate(parts[7]),
+        subset=np.where(all_of.subset >= 0, all_of.subset + np.repeat(side_start, n_found), -1),
     )
 
 
 @kernel
-def surrogate_side(x, node, start, feature, threshold, below_left, subset, sides, majority_left):
+def surrogate_side(x, node, surrogates):
     """Whether a row goes left at a node whose own split feature is missing in it."""
-    for s in range(start[node], start[node + 1]):
-        value = x[feature[s]]
+    for s in range(surrogates.start[node], surrogates.start[node + 1]):
+        value = x[surrogates.feature[s]]
         if np.isnan(value):
             continue
-        if subset[s] < 0:
-            return (value <= threshold[s]) == below_left[s]
-        side = sides[subset[s] + np.int64(value)]
+        if surrogates.subset[s] < 0:
+            return (value <= surrogates.threshold[s]) == surrogates.below_left[s]
+        side = surrogates.sides[surrogates.subset[s] + np.int64(value)]
         if side != UNSEEN:
             return side == LEFT
-    return majority_left[node]
+    return surrogates.majority_left[node]
 
 
 @kernel
-def surrogate_proba(
-    X, first, last, feature, threshold, subset, goes_left, right, leaf, tree_start, leaf_proba,
-    s_start, s_feature, s_threshold, s_below_left, s_subset, s_sides, s_majority_left, out,
-):  # fmt: skip
+def surrogate_proba(X, forest, leaf_proba, surrogates, out):
     """Average over the trees of the class frequencies in the leaf that surrogate splits lead to."""
-    n_trees = tree_start.shape[0] - 1
-    out[first:last] = 0.0
+    n_trees = len(forest.tree_start) - 1
+    out[:] = 0.0
     for tree in range(n_trees):
-        for i in range(first, last):
-            node = tree_start[tree]
-            while feature[node] >= 0:
-                x = X[i, feature[node]]
-                if np.isnan(x):
-                    left = surrogate_side(
-                        X[i], node, s_start, s_feature, s_threshold, s_below_left, s_subset, s_sides, s_majority_left
-                    )
-                else:
-                    left = goes_to_left(x, threshold, subset, goes_left, node)
-                node = node + 1 if left else np.int64(right[node])
+        for i in range(X.shape[0]):
+            node = forest.tree_start[tree]
+            while forest.feature[node] >= 0:
+                x = X[i, forest.feature[node]]
+                left = surrogate_side(X[i], node, surrogates) if np.isnan(x) else goes_to_left(x, forest, node)
+                node = node + 1 if left else np.int64(forest.right[node])
             for k in range(out.shape[1]):
-                out[i, k] += leaf_proba[leaf[node], k]
-    for i in range(first, last):
+                out[i, k] += leaf_proba[forest.leaf[node], k]
+    for i in range(X.shape[0]):
         for k in range(out.shape[1]):
             out[i, k] /= n_trees

@@ -19,7 +19,7 @@ class GenerativeForest(Method):
     """
 
     def __init__(self, **parameters: Any) -> None:
-        GenerativeForestClassifier(**parameters)._check_parameters()
+        GenerativeForestClassifier(**parameters)._validate_params()
         self.parameters = parameters
 
     def fit(self, fold: TrainingFold) -> Self:

@@ -14,7 +14,7 @@ class LearnSPN(Method):
     """Parameters are those of `joints.LearnSPNClassifier`."""
 
     def __init__(self, **parameters: Any) -> None:
-        LearnSPNClassifier(**parameters)
+        LearnSPNClassifier(**parameters)._validate_params()
         self.parameters = parameters
 
     def fit(self, fold: TrainingFold) -> Self:

@@ -11,7 +11,7 @@ from sklearn.neighbors import KernelDensity
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
-from joints.forest.classifier import check_option
+from joints.parameters import check_option
 
 # Large leaves of the k-d tree: in many dimensions it cannot rule out any part of the data, and only costs time.
 ROWS_OF_TREE_LEAF = 2000
