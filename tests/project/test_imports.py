@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "joints"
 
 # What each part of the package may import; modules directly under `joints` are parts of their own.
-LEAVES = {"errors", "features", "interface", "lazy", "patches"}
+LEAVES = {"errors", "features", "interface", "lazy", "parameters", "patches"}
 LIBRARY = LEAVES | {"numerics"}
 ALLOWED = {
     "numerics": {"patches"},
