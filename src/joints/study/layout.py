@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FIGURE_KINDS = ("pgf", "pdf", "png")
 
@@ -18,124 +17,70 @@ def fill(pattern: Path, **wildcards: Any) -> Path:
     return Path(str(pattern).format(**wildcards))
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The files of a run.
 
     The wildcard `view` is empty for the tables and figures of the run's first mechanism and first metric, and
     ``<mechanism>/<metric>/`` for all others.
     """
 
-    run: str
-
-    @property
-    def results(self) -> Path:
-        return Path("results") / self.run
-
-    @property
-    def figures(self) -> Path:
-        return Path("figures") / self.run
-
-    @property
-    def logs(self) -> Path:
-        return self.results / "logs"
-
+    results: Path
+    figures: Path
+    logs: Path
     # the data
-
-    @property
-    def raw(self) -> Path:
-        return self.results / "raw" / "{dataset}.parquet"
-
-    @property
-    def record(self) -> Path:
-        """Where a raw table came from."""
-        return self.results / "raw" / "{dataset}.json"
-
-    @property
-    def dataset(self) -> Path:
-        return self.results / "data" / "{dataset}.npz"
-
+    raw: Path
+    record: Path  # where a raw table came from
+    dataset: Path
     # the experiment
-
-    @property
-    def forests(self) -> Path:
-        """A folder."""
-        return self.results / "forests" / "{dataset}" / "{repetitions}"
-
-    @property
-    def scores(self) -> Path:
-        return self.results / "scores" / "{dataset}" / "{model}" / "{mechanism}" / "{repetitions}.csv"
-
-    @property
-    def seconds(self) -> Path:
-        return self.results / "seconds" / "{dataset}" / "{model}" / "{mechanism}" / "{repetitions}.csv"
-
-    @property
-    def means(self) -> Path:
-        return self.results / "means" / "{dataset}.csv"
-
-    @property
-    def variant(self) -> Path:
-        """Scores of a variant of the ablation."""
-        return self.results / "ablation" / "{dataset}" / "{variant}.csv"
-
+    forests: Path  # a folder
+    scores: Path
+    seconds: Path
+    means: Path
+    variant: Path  # scores of a variant of the ablation
     # the outlier studies
-
-    @property
-    def foreign(self) -> Path:
-        """Foreign images."""
-        return self.results / "outliers" / "images" / "{dataset}.npz"
-
-    @property
-    def wine_signals(self) -> Path:
-        return self.results / "outliers" / "wine_{reading}.parquet"
-
-    @property
-    def image_signals(self) -> Path:
-        return self.results / "outliers" / "images.parquet"
-
-    @property
-    def outliers(self) -> Path:
-        return self.results / "outliers_{study}.csv"
-
+    foreign: Path  # images
+    wine_signals: Path
+    image_signals: Path
+    outliers: Path
     # tables and figures
+    ci: Path  # the means of a dataset, as the paper's LaTeX reads them
+    table1: Path  # likewise
+    page: Path  # a table as HTML
+    latex: Path  # a table as LaTeX
+    figure: Path
+    summary: Path
+    report: Path
+    pdf: Path
+    provenance: Path
 
-    @property
-    def ci(self) -> Path:
-        """The means of a dataset as the paper's LaTeX reads them."""
-        return self.results / "ci" / "{view}{dataset}.csv"
-
-    @property
-    def table1(self) -> Path:
-        """Table 1 as the paper's LaTeX reads it."""
-        return self.results / "{view}table1.csv"
-
-    @property
-    def page(self) -> Path:
-        """A table as HTML."""
-        return self.results / "tables" / "{view}{name}.html"
-
-    @property
-    def latex(self) -> Path:
-        """A table as LaTeX."""
-        return self.results / "tables" / "{view}{name}.tex"
-
-    @property
-    def figure(self) -> Path:
-        return self.figures / "{view}{name}.{kind}"
-
-    @property
-    def summary(self) -> Path:
-        return self.results / "summary.txt"
-
-    @property
-    def report(self) -> Path:
-        return self.results / "report.html"
-
-    @property
-    def pdf(self) -> Path:
-        return self.results / "study.pdf"
-
-    @property
-    def provenance(self) -> Path:
-        return self.results / "provenance.html"
+    @classmethod
+    def of(cls, run: str) -> Layout:
+        """The files of the run with this name."""
+        results, figures = Path("results") / run, Path("figures") / run
+        piece = Path("{dataset}", "{model}", "{mechanism}", "{repetitions}.csv")
+        return cls(
+            results=results,
+            figures=figures,
+            logs=results / "logs",
+            raw=results / "raw" / "{dataset}.parquet",
+            record=results / "raw" / "{dataset}.json",
+            dataset=results / "data" / "{dataset}.npz",
+            forests=results / "forests" / "{dataset}" / "{repetitions}",
+            scores=results / "scores" / piece,
+            seconds=results / "seconds" / piece,
+            means=results / "means" / "{dataset}.csv",
+            variant=results / "ablation" / "{dataset}" / "{variant}.csv",
+            foreign=results / "outliers" / "images" / "{dataset}.npz",
+            wine_signals=results / "outliers" / "wine_{reading}.parquet",
+            image_signals=results / "outliers" / "images.parquet",
+            outliers=results / "outliers_{study}.csv",
+            ci=results / "ci" / "{view}{dataset}.csv",
+            table1=results / "{view}table1.csv",
+            page=results / "tables" / "{view}{name}.html",
+            latex=results / "tables" / "{view}{name}.tex",
+            figure=figures / "{view}{name}.{kind}",
+            summary=results / "summary.txt",
+            report=results / "report.html",
+            pdf=results / "study.pdf",
+            provenance=results / "provenance.html",
+        )

@@ -135,7 +135,7 @@ class Plan:
 
     @cached_property
     def files(self) -> Layout:
-        return Layout(self.run)
+        return Layout.of(self.run)
 
     @property
     def names(self) -> list[str]:
