@@ -28,16 +28,12 @@ SHORT = np.uint64(0xFFFF)
 
 
 class GiniCut(NamedTuple):
-    """The best split of a node so far: between two ranks of a column that follow each other.
-
-    `varied` says whether any of the features tried has two values at the node.
-    """
+    """The best split of a node so far, between two ranks of a column that follow each other; column -1 if none."""
 
     score: float
     column: int
     under: int
     over: int
-    varied: bool
 
 
 @kernel
@@ -76,17 +72,17 @@ def grow_classification_tree(rows, target, y, n_classes, counts, n_tried, seed):
         node = next_node(growth)
         totals = value[node.number]
         total = _add_classes(members, node, totals)
-        best = GiniCut(-1.0, -1, 0, 0, False)
+        best = GiniCut(-1.0, -1, 0, 0)
         pure = totals.max() == total
         n_seen = 0
-        while not pure and n_seen < len(predictors) and (n_seen < n_tried or not best.varied):
+        while not pure and n_seen < len(predictors) and (n_seen < n_tried or best.column < 0):
             j = column_of(draw_predictor(predictors, n_seen, stream), target)
             n_seen += 1
             if n_values[j] * n_classes <= 4 * (node.end - node.start):
-                _count_members(rank, j, members, node, table)
+                _count_members(rank[j], members, node, table)
                 best = _sweep_counts(table, n_values[j], totals, total, left, j, best)
             else:
-                _sort_members(rank, j, members, node, keys)
+                _sort_members(rank[j], members, node, keys)
                 best = _sweep_sorted(keys, members, node, totals, total, left, j, best)
         totals /= total
         if best.column >= 0:
@@ -123,19 +119,19 @@ def _add_classes(members, node, totals):
 
 
 @kernel(inline="always")
-def _count_members(rank, column, members, node, table):
+def _count_members(rank, members, node, table):
     """Add up the weight of each class at each rank of a column with few values."""
     for p in range(node.start, node.end):
         i, k, weight = _unpack(members[0, p])
-        table[rank[column, i], k] += weight
+        table[rank[i], k] += weight
 
 
 @kernel(inline="always")
-def _sort_members(rank, column, members, node, keys):
+def _sort_members(rank, members, node, keys):
     """Sort the members of a node by a column with many values: keys of rank and place in `members`."""
     for p in range(node.start, node.end):
         i, _, _ = _unpack(members[0, p])
-        keys[p] = np.uint64(rank[column, i]) << np.uint64(32) | np.uint64(p)
+        keys[p] = np.uint64(rank[i]) << np.uint64(32) | np.uint64(p)
     _sort(keys[node.start : node.end])
 
 
@@ -199,14 +195,9 @@ def _to_the_left(squares, k, weight, totals, left):
 def _better(squares, left_total, total, column, under, over, best):
     """The split between two ranks, or `best` where it leaves no less impurity."""
     score = squares[0] / left_total + squares[1] / (total - left_total)
-    better = score > best.score
-    return GiniCut(
-        score if better else best.score,
-        column if better else best.column,
-        under if better else best.under,
-        over if better else best.over,
-        True,
-    )
+    if score > best.score:
+        best = GiniCut(score, column, under, over)
+    return best
 
 
 @kernel

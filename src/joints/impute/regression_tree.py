@@ -35,7 +35,7 @@ class Sample(NamedTuple):
     words : uint64 ndarray of shape (n_predictors, n_drawn)
         The rows sorted by each predictor, with the rank of their value in the upper half: a scan reads one array, and
         apart from it touches only the rows' targets.
-    side : int32 ndarray of shape (n_drawn,)
+    side : int8 ndarray of shape (n_drawn,)
         Space for the side of a split that a row goes to.
     spare : uint64 ndarray of shape (n_drawn,)
         Space for words.
@@ -120,7 +120,7 @@ def _draw_sample(rows, target, y, counts):
     for k in range(len(words)):
         _sort_drawn(rows, column_of(k, target), counts, number, words[k])
     spare = np.empty(n_drawn, dtype=np.uint64)
-    return Sample(weight[:n_drawn], goal[:n_drawn], weighted[:n_drawn], words, np.zeros(n_drawn, dtype=np.int32), spare)
+    return Sample(weight[:n_drawn], goal[:n_drawn], weighted[:n_drawn], words, np.zeros(n_drawn, dtype=np.int8), spare)
 
 
 @kernel

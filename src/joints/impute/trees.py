@@ -7,6 +7,9 @@ root of their number.  Regression trees differ from scikit-learn's only where tw
 classification trees also in the features drawn.
 
 In both, the rows of a node are a range of 64-bit words whose lower half is the row.
+
+A node may be two rows, so calls matter: numba counts references to every array of a record that a call with branches
+receives.  What runs per node and feature is therefore inlined, and the growers take the arrays out of records once.
 """
 
 from __future__ import annotations
@@ -110,8 +113,8 @@ def sort_table(table: np.ndarray) -> SortedTable:
 def start_growth(n_rows, n_outputs):
     """A tree without nodes, whose root, with all rows, is waiting."""
     capacity = 2 * n_rows - 1
-    waiting = np.zeros((n_rows + 1, 3), dtype=np.int64)
-    waiting[0, 1] = n_rows
+    waiting = np.empty((n_rows + 1, 3), dtype=np.int64)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, n_rows, 0
     return Growth(
         np.full(capacity, -1, dtype=np.int32),
         np.zeros(capacity),
@@ -122,7 +125,7 @@ def start_growth(n_rows, n_outputs):
     )
 
 
-@kernel
+@kernel(inline="always")
 def next_node(growth):
     """Number the node that was the last to wait."""
     waiting, sizes = growth.waiting, growth.sizes
@@ -132,7 +135,7 @@ def next_node(growth):
     return Node(number, waiting[last, 0], waiting[last, 1])
 
 
-@kernel
+@kernel(inline="always")
 def split_node(growth, node, feature, threshold, middle):
     """Give a node two children, which wait from now on: the words before `middle`, and the others."""
     growth.feature[node.number] = feature
@@ -153,7 +156,7 @@ def finished(growth):
     )
 
 
-@kernel
+@kernel(inline="always")
 def midpoint(values, column, under, over):
     """The threshold between two values of a column that follow each other, given by their ranks."""
     low, high = values[column, under], values[column, over]
