@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import jsonschema
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which a key given twice is an error; plain YAML would keep the second and say nothing."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
