@@ -78,10 +78,10 @@ class Features:
                     for name, column, categories in zip(self.names, columns, self.categories, strict=True)
                 }
             )
-        return side_by_side(columns)
+        return as_matrix(columns)
 
 
-def side_by_side(columns: list[np.ndarray], numbers: str = "iuf") -> np.ndarray:
+def as_matrix(columns: list[np.ndarray], numbers: str = "iuf") -> np.ndarray:
     """Columns as one array: of float64 if their dtypes are all of the kinds that count as numbers, else of objects."""
     numeric = all(column.dtype.kind in numbers for column in columns)
     out = np.empty((len(columns[0]), len(columns)), dtype=np.float64 if numeric else object)

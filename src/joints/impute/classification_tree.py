@@ -17,12 +17,13 @@ from joints.impute.trees import (
     finished,
     midpoint,
     next_node,
-    partition,
+    partition_words,
     split_node,
     start_growth,
     upper_half,
 )
 from joints.numerics.compiled import kernel
+from joints.numerics.sorting import INSERTION, insertion_sort
 
 SHORT = np.uint64(0xFFFF)
 
@@ -57,7 +58,7 @@ def grow_classification_tree(rows, target, y, n_classes, counts, n_tried, seed):
 
     Returns
     -------
-    tree : Tree
+    tree : GrownTree
         With an output per class, its frequency.
     """
     members = _draw_members(y, counts)
@@ -86,7 +87,7 @@ def grow_classification_tree(rows, target, y, n_classes, counts, n_tried, seed):
                 best = _sweep_sorted(keys, members, node, totals, total, left, j, best)
         totals /= total
         if best.column >= 0:
-            middle = partition(members, 0, node.start, node.end, rank[best.column], best.under, spare)
+            middle = partition_words(members, 0, node.start, node.end, rank[best.column], best.under, spare)
             split_node(growth, node, best.column, midpoint(values, best.column, best.under, best.over), middle)
     return finished(growth)
 
@@ -202,13 +203,7 @@ def _better(squares, left_total, total, column, under, over, best):
 
 @kernel
 def _sort(keys):
-    if len(keys) > 40:
+    if len(keys) > INSERTION:
         keys.sort()
-        return
-    for i in range(1, len(keys)):
-        key = keys[i]
-        j = i
-        while j > 0 and keys[j - 1] > key:
-            keys[j] = keys[j - 1]
-            j -= 1
-        keys[j] = key
+    else:
+        insertion_sort(keys, len(keys), np.uint64(0))

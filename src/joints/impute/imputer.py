@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.features import Features, encode_table, fit_table, side_by_side
+from joints.features import Features, as_matrix, encode_table, fit_table
 
 
 class Number(Interval):
@@ -135,7 +135,7 @@ def _decode_like(X: Any, table: np.ndarray, features: Features) -> Any:
     """The encoded table in the users' own values, in the container, and with the dtypes, that they came in."""
     columns: list[Any] = features.decode(table)
     if not isinstance(X, pd.DataFrame):
-        return side_by_side(columns, numbers="iufb")
+        return as_matrix(columns, numbers="iufb")
     for j, (categories, dtype) in enumerate(zip(features.categories, X.dtypes, strict=True)):
         if categories is not None and isinstance(dtype, pd.CategoricalDtype):
             labels: Any = pd.Index(categories)

@@ -13,7 +13,7 @@ import numpy as np
 
 from joints.impute.classification_tree import grow_classification_tree
 from joints.impute.regression_tree import grow_regression_tree
-from joints.impute.trees import SortedTable, Tree
+from joints.impute.trees import GrownTree, SortedTable
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
@@ -104,7 +104,7 @@ def grow_with_scikit_learn(
     for tree in forest.estimators_:
         flat = tree.tree_
         feature = np.where(flat.children_left < 0, -1, flat.feature + (flat.feature >= target))
-        trees.append(Tree(feature, flat.threshold, flat.children_right, flat.value[:, 0, :]))
+        trees.append(GrownTree(feature, flat.threshold, flat.children_right, flat.value[:, 0, :]))
     return _flat(trees, np.asarray(forest.classes_, dtype=np.float64) if categorical else None)
 
 
@@ -124,14 +124,14 @@ def grow_compiled(
         codes, classes = np.unique(table[:, target], return_inverse=True)
         n_tried = max(1, int(np.sqrt(n_features - 1)))
 
-        def grow(seed: int) -> Tree:
+        def grow(seed: int) -> GrownTree:
             counts = bootstrap_counts(seed, n_rows)
             return grow_classification_tree(rows, target, classes, len(codes), counts, n_tried, seed)
 
     else:
         codes, y = None, np.ascontiguousarray(table[:, target])
 
-        def grow(seed: int) -> Tree:
+        def grow(seed: int) -> GrownTree:
             return grow_regression_tree(rows, target, y, bootstrap_counts(seed, n_rows), seed)
 
     return _flat(run(grow, [(seed,) for seed in seeds], n_jobs), codes)
@@ -152,7 +152,7 @@ def bootstrap_counts(tree_seed: int, n_rows: int) -> np.ndarray:
     return np.bincount(drawn, minlength=n_rows)
 
 
-def _flat(trees: Sequence[Tree], codes: np.ndarray | None) -> ColumnForest:
+def _flat(trees: Sequence[GrownTree], codes: np.ndarray | None) -> ColumnForest:
     """Put trees one after the other, and inner nodes apart from leaves."""
     n_outputs = trees[0].value.shape[1]
     # Most leaves of classification trees are pure: one leaf per class is enough for all of them.

@@ -17,7 +17,7 @@ from joints.impute.trees import (
     finished,
     midpoint,
     next_node,
-    partition,
+    partition_words,
     split_node,
     start_growth,
     upper_half,
@@ -76,7 +76,7 @@ def grow_regression_tree(rows, target, y, counts, seed):
 
     Returns
     -------
-    tree : Tree
+    tree : GrownTree
         With one output, the mean.
     """
     sample = _draw_sample(rows, target, y, counts)
@@ -197,4 +197,4 @@ def _divide_sample(sample, node, cut):
         side[words[cut.predictor, p] & LOWER_HALF] = 0 if p <= cut.position else 1
     for k in range(len(words)):
         if k != cut.predictor:
-            partition(words, k, node.start, node.end, side, 0, spare)
+            partition_words(words, k, node.start, node.end, side, 0, spare)

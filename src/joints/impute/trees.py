@@ -45,7 +45,7 @@ class SortedTable(NamedTuple):
     n_values: np.ndarray
 
 
-class Tree(NamedTuple):
+class GrownTree(NamedTuple):
     """A tree, its nodes in depth-first order: the left child of a node follows it.
 
     Attributes
@@ -72,7 +72,7 @@ class Growth(NamedTuple):
     Attributes
     ----------
     feature, threshold, right, value : ndarray of shape (2 * n_rows - 1, ...)
-        See `Tree`.
+        See `GrownTree`.
     waiting : int64 ndarray of shape (n_rows + 1, 3)
         A stack of nodes yet to be grown: first word, end, and parent.
     sizes : int64 ndarray of shape (2,)
@@ -87,7 +87,7 @@ class Growth(NamedTuple):
     sizes: np.ndarray
 
 
-class Node(NamedTuple):
+class NodeRange(NamedTuple):
     """A node of a growing tree, and the range of words that are its rows."""
 
     number: int
@@ -132,7 +132,7 @@ def next_node(growth):
     number, last = sizes[0], sizes[1] - 1
     sizes[0], sizes[1] = number + 1, last
     growth.right[waiting[last, 2]] = number  # of two children the right one is numbered last, and stays
-    return Node(number, waiting[last, 0], waiting[last, 1])
+    return NodeRange(number, waiting[last, 0], waiting[last, 1])
 
 
 @kernel(inline="always")
@@ -151,7 +151,7 @@ def split_node(growth, node, feature, threshold, middle):
 def finished(growth):
     """The grown tree, without the room that was not needed."""
     n = growth.sizes[0]
-    return Tree(
+    return GrownTree(
         growth.feature[:n].copy(), growth.threshold[:n].copy(), growth.right[:n].copy(), growth.value[:n].copy()
     )
 
@@ -190,7 +190,7 @@ def upper_half(word):
 
 
 @kernel(inline="always")
-def partition(words, line, start, end, rank, last, spare):
+def partition_words(words, line, start, end, rank, last, spare):
     """Put the words whose rows have a rank of at most `last` before the others, and return where the others start.
 
     The words are a range in a line of a matrix, and keep their order on both sides.
