@@ -1,4 +1,4 @@
-# The whole project by make: every target first sets up .venv from requirements.lock, if that is not done yet.
+# The whole project in one place: every target first sets up .venv from requirements.lock if necessary.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := quick
 .PHONY: quick paper reference verify config test lint bench environment help
 
-quick: $(STAMP) ## the main job (also plain `make`): a first look, without OpenML
+quick: $(STAMP) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
 	@[ ! -f results/quick/summary.txt ] || { echo; cat results/quick/summary.txt; }
 
@@ -21,27 +21,27 @@ paper: $(STAMP) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
 	@[ ! -f results/paper/summary.txt ] || { echo; cat results/paper/summary.txt; }
 
-reference: $(STAMP) ## regenerate results/reference: the paper with fewer repetitions where they take long; and its numbers in *.md
+reference: $(STAMP) ## regenerate results/reference, the committed run, and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
 
-verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper names another one than quick
+verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper checks that run instead of quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)
 
-config: $(STAMP) ## show a configuration with all that it extends: RUN=quick, or CONFIG=my.yaml
+config: $(STAMP) ## show a configuration with everything it extends: RUN=quick, or CONFIG=my.yaml
 	@$(BIN)/python -m joints.runtime.config $(CONFIG)
 
-test: $(STAMP) ## all tests
+test: $(STAMP) ## run all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
 
-lint: $(STAMP) ## style, types, and the workflow's own checks
+lint: $(STAMP) ## check style, types and the workflow
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/snakemake --lint
 
-bench: $(STAMP) ## every script in benchmarks/
+bench: $(STAMP) ## run every script in benchmarks/
 	@failed=; for script in $(filter-out benchmarks/tables.py,$(wildcard benchmarks/*.py)); do \
 		echo "$$script"; $(BIN)/python $$script $(ARGS) || failed="$$failed $$script"; \
 	done; if [ -n "$$failed" ]; then echo "targets missed in:$$failed"; exit 1; fi

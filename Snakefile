@@ -1,10 +1,10 @@
-# The paper as a workflow: catalogue row -> table of numbers -> scores -> the paper's tables and figures.
+# The paper as a workflow: catalogue entry -> arrays -> scores -> the paper's tables and figures.
 #
 #   snakemake --cores all                                     the paper (config/config.yaml)
 #   snakemake --configfile config/quick.yaml --cores all      a first look
 #   snakemake --cores all fetch                               downloads only; everything else then works offline
 #
-# A configuration is the file given on the command line with all that it extends, or else config/config.yaml.
+# The configuration is the file given on the command line, with everything it extends, or config/config.yaml.
 
 from snakemake.utils import min_version
 
@@ -24,7 +24,7 @@ include: "workflow/rules/ablation.smk"
 include: "workflow/rules/artefacts.smk"
 
 
-# One named target per artefact; `all` is what is made when none is named.
+# One named target per artefact; `all` is the default.
 
 
 rule fetch:

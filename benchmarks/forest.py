@@ -1,8 +1,8 @@
-"""Forests and Generative Forests against scikit-learn's random forest; every ratio from one and the same run.
+"""Forests and Generative Forests against scikit-learn's random forest; every ratio compares times of the same run.
 
     python benchmarks/forest.py [--jobs N] [--repeats R]
 
-Times are the best of R; the exit code tells whether every target was met.
+Times are the best of R repeats; the exit code says whether every target was met.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ANSWER = {0.3: 1.5, 0.9: 2.0}  # missing rate: largest ratio to the time that sc
 
 
 def best_seconds(functions: list[Callable[[], object]], repeats: int) -> list[float]:
-    """The best time of each, taken in turns so that a busy machine is busy for all."""
+    """The best time of each function; they take turns, so that load on the machine affects all alike."""
     times = [[] for _ in functions]
     for _ in range(repeats):
         for record, function in zip(times, functions, strict=True):
@@ -69,7 +69,7 @@ def answer(jobs: int, repeats: int) -> bool:
     forest.fit(fold.train, fold.y_train)
     peer = RandomForestClassifier(n_estimators=100, random_state=0, n_jobs=jobs)
     n_leaves = forest.forest_.n_leaves / 100
-    print(f"GeF, GeF+ and Friedman in one pass: electricity, {len(fold.test)} rows, {n_leaves:.0f} leaves a tree")
+    print(f"GeF, GeF+ and Friedman in one pass: electricity, {len(fold.test)} rows, {n_leaves:.0f} leaves per tree")
     gef = GenerativeForestClassifier.from_forest(forest)
     times = best_seconds(
         [lambda: GenerativeForestClassifier.from_forest(forest), lambda: forest.fit(fold.train, fold.y_train)], repeats
@@ -84,7 +84,7 @@ def answer(jobs: int, repeats: int) -> bool:
 
 
 def memory() -> bool:
-    """Peak memory of a process that fits and asks electricity, less that of one that only loads it."""
+    """Peak memory of a process that fits electricity and predicts, and of one that only loads it."""
     peaks = []
     for part in ("load", "fit"):
         line = subprocess.run([sys.executable, __file__, "--memory", part], capture_output=True, text=True, check=True)
@@ -102,7 +102,7 @@ def memory_part(part: str) -> None:
 
 
 def start_up() -> bool:
-    """Seconds from the start of Python to usable estimators, beyond those of an empty program."""
+    """Seconds from the start of Python to usable estimators, minus those of an empty program."""
     programs = ("pass", "import joints", "from joints import ForestClassifier, GenerativeForestClassifier")
     times = best_seconds([lambda p=p: subprocess.run([sys.executable, "-c", p], check=True) for p in programs], 3)
     print(
@@ -119,7 +119,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.memory:
         return memory_part(arguments.memory)
-    results = [memory()]  # first: a child's peak counts from that of the process that starts it
+    results = [memory()]  # first, because a child process inherits its parent's peak memory
     results += [grow_and_predict(name, arguments.jobs, arguments.repeats) for name in GROW]
     results += [answer(arguments.jobs, arguments.repeats), start_up()]
     sys.exit(0 if all(results) else 1)

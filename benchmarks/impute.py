@@ -1,8 +1,8 @@
-"""The imputers against their peers: time and memory, each ratio from measurements of one and the same run.
+"""The imputers against their peers: time and memory; every ratio compares measurements of the same run.
 
     python benchmarks/impute.py [--jobs N] [knn] [memory] [missforest]
 
-The exit code tells whether every target was met.
+The exit code says whether every target was met.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def benchmark_knn(jobs: int) -> bool:
 
 
 def benchmark_memory(jobs: int) -> bool:
-    """In a process of its own, whose peak counts the interpreter and all imports."""
+    """Measured in a process of its own, whose peak includes the interpreter and all imports."""
     command = [sys.executable, __file__, "--jobs", str(jobs), "electricity"]
     peak = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
     print(f"knn, electricity, 30 %: peak {peak:.0f} MB (target below 500)")

@@ -1,9 +1,9 @@
-"""LearnSPN leaves and the LearnSPN baseline: time to convert a forest and to answer, and how both grow.
+"""LearnSPN leaves and the LearnSPN baseline: time to convert a forest and to predict, and how both scale.
 
     python benchmarks/learnspn.py [--jobs N]
 
-The targets are seconds after compilation; the exit code tells whether they were met.  The peer of a conversion is the
-time to grow the forest in the same run.
+The targets are seconds after compilation; the exit code says whether they were met.  On electricity, converting a
+forest is compared with the time to grow it in the same run.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
             f"seconds to answer at {rate:.0%} missing", seconds(lambda rate=rate: model.answer(large.with_holes(rate)))
         )
 
-    print("how it grows, on texture: seconds to convert and to answer 200 rows at 30 % missing")
+    print("how it scales, on texture: seconds to convert and to answer 200 rows at 30 % missing")
     for rows, features in ((1100, 40), (2200, 40), (4400, 40), (4400, 20), (4400, 10)):
         forest, grow = grown(wide, jobs, rows, features)
         convert_seconds = seconds(lambda forest=forest: convert(forest))

@@ -2,8 +2,8 @@
 
     python benchmarks/outliers.py [--jobs N] [--rows N] [--test-rows N]
 
-MNIST where a run of the workflow has fetched it, else images drawn alike.  The exit code tells whether fitting and
-scoring together stay below 10 minutes and 8 GiB.
+Uses MNIST if a run of the workflow has fetched it, else similar synthetic images.  The exit code says whether fitting
+and scoring together stay below 10 minutes and 8 GiB.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def images(n: int) -> tuple[np.ndarray, np.ndarray, str]:
         pixels = images_of(data.X).reshape(len(data.X), -1)
         if len(pixels) >= n:
             return pixels, data.y, str(path.relative_to(ROOT))
-        # as many as are asked for, by the same images again, each moved by a pixel
+        # there are too few: repeat the same images, each moved by a pixel
         moved = np.roll(pixels.reshape(-1, SIDE, SIDE), 1, axis=2).reshape(len(pixels), -1)
         more = int(np.ceil(n / len(pixels))) - 1
         return (
@@ -48,7 +48,7 @@ def images(n: int) -> tuple[np.ndarray, np.ndarray, str]:
     y = random.integers(0, 10, n)
     strokes = random.normal(size=(10, 7, 7))[y] + random.normal(size=(n, 7, 7))
     inner = np.clip(resize(strokes, 20), 0, 1)
-    return np.pad(inner, ((0, 0), (4, 4), (4, 4))).reshape(n, -1), y, "drawn: not fetched by any run of the workflow"
+    return np.pad(inner, ((0, 0), (4, 4), (4, 4))).reshape(n, -1), y, "synthetic: no run of the workflow has it"
 
 
 def gibibytes() -> float:
@@ -80,7 +80,7 @@ def main() -> None:
     gef, took = step("GeF+: densities of the leaves", lambda: GenerativeForestClassifier.from_forest(forest, **leaves))
     seconds.append(took)
     table = gef.leaves_.parameters
-    print(f"  {len(table) / 100:.0f} leaves a tree, their parameters take {table.nbytes / 2**30:.2f} GiB")
+    print(f"  {len(table) / 100:.0f} leaves per tree, whose parameters take {table.nbytes / 2**30:.2f} GiB")
     seconds.append(step("GeF+: log p(x) of the test rows", lambda: gef.score_samples(test))[1])
     holes = test[: n_test // 10].copy()
     holes[np.random.default_rng(0).random(holes.shape) < 0.3] = np.nan

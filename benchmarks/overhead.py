@@ -1,10 +1,11 @@
-"""What starting the jobs of a finished run costs beside what they compute.
+"""What starting the jobs of a finished run costs, compared with what they compute.
 
     python benchmarks/overhead.py [--run NAME]
 
-CPU seconds of processes that import what a job imports, load a first kernel, and stop, times the jobs by the logs that
-the run has left; against the CPU seconds of fitting and predicting in its seconds.csv and the seconds of growing
-forests by the logs.  Drawing, the outlier studies and Snakemake itself count neither way.
+The overhead is the CPU seconds of a process that imports what a job imports, loads a first kernel, and stops, times the
+number of such jobs according to the run's logs.  It is compared with the CPU seconds of fitting and predicting in the
+run's seconds.csv, plus the seconds of growing forests according to the logs.  Drawing, the outlier studies and
+Snakemake itself are not counted on either side.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def modules_of(script: str) -> list[str]:
 
 
 def start_up(modules: list[str]) -> float:
-    """The least of three: user and system seconds of a process that starts as a job does."""
+    """User and system seconds of a process that starts as a job does; the smallest of three."""
     with tempfile.TemporaryDirectory() as folder:
         log = f"from joints.runtime import log; log.start({str(Path(folder) / 'job.log')!r})"
         program = f"from snakemake.iocontainers import Snakemake; {log}; import {', '.join(modules)}"
@@ -72,7 +73,7 @@ def computed(path: Path) -> float:
 
 
 def grown(logs: Path) -> float:
-    """Seconds of growing forests, by the last line of each log."""
+    """Seconds of growing forests, from the last line of each log."""
     lines = [path.read_text().splitlines()[-1] for path in logs.glob("forests/*/*.log")]
     return float(sum(int(found[1]) for line in lines if (found := re.search(r"folds in (\d+) s", line))))
 
@@ -83,7 +84,7 @@ def main() -> None:
     run = parser.parse_args().run
     results = ROOT / "results" / run
     if not (results / "seconds.csv").is_file():
-        print(f"there is no finished run in {results.relative_to(ROOT)}: nothing to measure")
+        print(f"there is no finished run in {results.relative_to(ROOT)}, so there is nothing to measure")
         return
     outside = 0.0
     for pattern, modules in jobs(run).items():

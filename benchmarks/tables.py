@@ -1,4 +1,4 @@
-"""The data of the benchmarks: the paper's datasets where a run of the workflow has fetched them, else drawn alike."""
+"""The data of the benchmarks: the paper's datasets if a run of the workflow has fetched them, else synthetic ones."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     )  # fmt: skip
     codes = np.random.default_rng(0).integers(0, categories or (1,), (n_rows, len(categories)))
     n_categories = np.array([0] * continuous + list(categories), dtype=np.int64)
-    return np.column_stack([X, codes]), n_categories, y, "drawn: not fetched by any run of the workflow"
+    return np.column_stack([X, codes]), n_categories, y, "synthetic: no run of the workflow has it"
 
 
 class Fold:
-    """A training fold of four fifths and the rest, standardised by the former and clipped as in the paper."""
+    """A training fold of four fifths of the rows and a test fold, standardised and clipped as in the paper."""
 
     def __init__(self, name: str):
         X, self.n_categories, y, self.source = load(name)
@@ -49,11 +49,11 @@ class Fold:
 
     @property
     def domains(self) -> dict[int, int]:
-        """What `categorical_features` takes."""
+        """The value for `categorical_features`."""
         return {j: int(k) for j, k in enumerate(self.n_categories) if k}
 
     def with_holes(self, rate: float) -> np.ndarray:
-        """The test rows with this fraction of cells missing; higher rates keep the holes of lower ones."""
+        """The test rows with this fraction of cells missing; the holes at one rate are also holes at higher rates."""
         holes = self.test.copy()
         order = np.random.default_rng(1).permutation(holes.size)
         holes.ravel()[order[: int(rate * holes.size)]] = np.nan

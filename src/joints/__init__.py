@@ -1,6 +1,6 @@
 """Joints in Random Forests: decision trees and random forests read as probabilistic circuits.
 
-Estimators are imported when they are first asked for, so that the workflow's small scripts start quickly.
+Estimators are imported on first use, so that the workflow's small scripts start quickly.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
-"""The one exception for what users can mend: a mistake in their input, or a failure outside of the program.
+"""The one exception for problems that users can fix: a mistake in their input, or a failure outside the program.
 
-Its message is a whole sentence that says what was wrong, with which input, and what to do.  Scripts show that sentence
-alone; any other exception is a defect of ours and keeps its traceback.
+Its message says in one sentence what was wrong, with which input, and what to do.  Scripts show only that sentence; any
+other exception is a bug of ours and keeps its traceback.
 """
 
 
 class JointsError(Exception):
-    """A failure that the message explains completely."""
+    """A failure that its message explains completely."""

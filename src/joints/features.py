@@ -1,9 +1,9 @@
-"""What the columns of a table are, and how their cells become numbers.
+"""The types of a table's columns, and how cells become numbers.
 
 Every estimator of the package works on one kind of array: float64, one row per sample, NaN where a value is missing,
-continuous features as they are and categorical ones as codes 0, ..., K - 1 (the paper's appendix C).  This module makes
-that array out of what users have: NumPy arrays or pandas tables, with categorical columns named by index, name, mask,
-dtype or domain.
+continuous features as they are and categorical ones as codes 0, ..., K - 1 (the paper's appendix C).  This module
+builds that array from what users have: NumPy arrays or pandas tables, with categorical columns named by index, name,
+mask, dtype or domain.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Features:
 
 
 def as_matrix(columns: list[np.ndarray], numbers: str = "iuf") -> np.ndarray:
-    """Columns as one array: of float64 if their dtypes are all of the kinds that count as numbers, else of objects."""
+    """Columns as one array: float64 if all their dtypes are of the kinds in `numbers`, else objects."""
     numeric = all(column.dtype.kind in numbers for column in columns)
     out = np.empty((len(columns[0]), len(columns)), dtype=np.float64 if numeric else object)
     for j, column in enumerate(columns):
@@ -98,8 +98,8 @@ def describe_features(X: Any, categorical_features: Any = "from_dtype") -> Featu
     X : array or DataFrame of shape (n_samples, n_features)
     categorical_features : "from_dtype", None, mask, indices, names, or mapping
         ``"from_dtype"``: pandas columns of dtype ``category``.  A mapping from index or name to a number K
-        (codes 0, ..., K - 1) or to a list of values also declares categories that `X` does not show.  Otherwise a
-        categorical feature's categories are the values found in `X`, sorted; for a pandas categorical, its own.
+        (codes 0, ..., K - 1) or to a list of values also declares categories that do not occur in `X`.  Otherwise the
+        categories are those of a pandas categorical, or else the sorted values found in `X`.
     """
     names = _names(X)
     domains = _domains(names, X, categorical_features)
@@ -222,7 +222,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
         return X
     declared = getattr(estimator, "categorical_features", None)
     if not (declared is None or isinstance(declared, str)) and getattr(X, "dtype", None) == np.dtype(object):
-        # strings among the cells: each column is turned into numbers by itself
+        # there may be strings among the cells: columns are converted one by one
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
     return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
 

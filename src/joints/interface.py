@@ -1,8 +1,8 @@
-"""What a method of the study is, and what a mechanism is by which values go missing.
+"""The interfaces of the study: methods, and mechanisms by which values go missing.
 
 A method learns from a training fold and classifies rows with missing values; a mechanism says in which order the cells
-of a table go missing.  A new one is a class described here, in a file of its own, and an entry in `config/methods.yaml`
-or `config/mechanisms.yaml`.  This module imports nothing else of the package.
+of a table go missing.  To add one, subclass a class of this module in a file of its own, and add an entry to
+`config/methods.yaml` or `config/mechanisms.yaml`.  This module imports nothing else from the package.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-ONLY_ANSWER = "probabilities"  # of a model that has one answer
+ONLY_ANSWER = "probabilities"  # the name of the answer of a model that has only one
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class TrainingFold:
     forest : fitted joints.ForestClassifier
         The forest grown on these rows, the same for all methods.
     seed : int
-        For whatever the method draws at random.
+        Seed for anything random in the method.
     n_jobs : int
-        Threads that it may use; its answers must not depend on them.
+        Number of threads it may use; its answers must not depend on it.
     """
 
     X: np.ndarray
@@ -67,11 +67,11 @@ class Method(ABC):
         """
 
     def answers(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        """What one pass over the rows answers, by name.
+        """All answers from one pass over the rows, by name.
 
         A model that answers for several methods at once (GeF and GeF+) overrides this; `answer` in
         `config/methods.yaml` then says which one belongs to a method.  All answers are scored, whether or not a method
-        takes them, so that a new method which takes one needs no further computation.
+        uses them, so that a new method that uses one needs no further computation.
         """
         return {ONLY_ANSWER: self.predict_proba(X)}
 

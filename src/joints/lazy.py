@@ -1,4 +1,4 @@
-"""Names of packages that are imported when they are first asked for, so that `import joints` costs nothing."""
+"""Public names that are imported on first use, so that `import joints` costs next to nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def names_of(package: str, home: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose names live in other modules: `home` says which."""
+    """A ``__getattr__`` for a package whose public names live in other modules; `home` maps names to modules."""
 
     def find(name: str) -> Any:
         if name in home:

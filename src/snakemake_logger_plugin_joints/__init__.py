@@ -1,7 +1,7 @@
 """A progress line for Snakemake: jobs done and running, and an estimate of the time left (`--logger joints`).
 
-Snakemake finds the plugin by the name of this package.  On a terminal there is one line that is written anew; elsewhere
-a line now and then.  What went wrong is told by the jobs themselves, in one sentence each; here failures are counted.
+Snakemake finds the plugin by the name of this package.  On a terminal one line is updated in place; elsewhere a line is
+printed every so often.  Jobs report their own errors, in one sentence each; here failures are only counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-SECONDS_BETWEEN_LINES = 20.0  # where the output is not a terminal
+SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
 
 
 class Progress:
@@ -49,7 +49,7 @@ class Progress:
                 self.seconds.setdefault(rule, []).append(now - start)
 
     def seconds_left(self) -> float | None:
-        """Jobs that are not done times the average of their rule, or of all, over the jobs that run side by side."""
+        """Remaining jobs times the average time of their rule (or of all rules), divided by the most jobs at once."""
         if not self.done:
             return None
         overall = sum(map(sum, self.seconds.values())) / self.done
@@ -60,7 +60,7 @@ class Progress:
         return left / self.most_running
 
     def line(self) -> str:
-        """The line for people."""
+        """The progress line."""
         parts = [f"{self.done} of {self.total} jobs done", f"{len(self.running)} running"]
         if self.failed:
             parts.append(f"{self.failed} failed")
@@ -71,7 +71,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them.
+    """Seconds as a readable duration.
 
     >>> duration(42), duration(200), duration(8000)
     ('42 s', '3 min', '2.2 h')
@@ -91,7 +91,7 @@ class LogHandler(LogHandlerBase):
         self.width = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take an event of Snakemake's."""
+        """Handle one of Snakemake's events."""
         try:
             self._take(vars(record))
         except Exception:
@@ -134,7 +134,7 @@ class LogHandler(LogHandlerBase):
 
     @property
     def writes_to_stream(self) -> bool:
-        return False  # beside Snakemake's own lines, not instead of them
+        return False  # in addition to Snakemake's own lines, not instead of them
 
     @property
     def writes_to_file(self) -> bool:

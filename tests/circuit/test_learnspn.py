@@ -77,7 +77,7 @@ def test_evaluation_equals_plain_recursion(rate):
 
 
 def test_densities_beyond_the_range_of_numbers():
-    """Of rows that one class makes very likely and the other one unlikely: e^900 and e^-400."""
+    """Rows that are very likely given one class and very unlikely given the other: e^900 and e^-400."""
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = np.where(y[:, None] == 0, 0.01, 1.0) * rng.normal(size=(40, 400))
@@ -92,7 +92,7 @@ def test_densities_beyond_the_range_of_numbers():
 
 
 def test_forest_leaves_equal_plain_recursion():
-    """GeF(LSPN) on complete rows: one leaf a tree, read plainly."""
+    """GeF(LSPN) on complete rows: one leaf per tree, evaluated naively."""
     rng = np.random.default_rng(1)
     X, y, n_categories = mixed_table(rng, n=200, continuous=3, categories=(3,))
     X[:, 2] = X[:, 0] + 0.3 * rng.normal(size=200)

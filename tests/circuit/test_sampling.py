@@ -50,7 +50,7 @@ def test_draws_follow_the_distribution(gef, given):
 
 
 def test_features_of_a_draw_belong_together(gef):
-    """The joint of two features and the class, not only the marginals: mean log-density as on the model's own terms."""
+    """The joint of two features and the class, not only the marginals: the mean log-density is the model's own."""
     X, _ = gef.sample(4000, random_state=2)
     Z, _ = gef.sample(4000, random_state=3)
     ours, other = gef.score_samples(X), gef.score_samples(Z)

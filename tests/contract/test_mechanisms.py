@@ -26,7 +26,7 @@ def order(name, X, n_categories, seed=0):
 
 
 def random_state():
-    """All of the process that is random: the states of Python and of NumPy."""
+    """The random state of the process: Python's and NumPy's."""
     return random.getstate(), pickle.dumps(np.random.get_state())  # noqa: NPY002
 
 
@@ -72,7 +72,7 @@ class TestEveryMechanism:
             np.testing.assert_array_equal(order(name, X, n_categories, 5), order(name, X, n_categories, 5))
 
     def test_asking_it_twice_leaves_no_trace(self, name):
-        """What it was asked before does not change what it answers."""
+        """Earlier calls do not change the result."""
         X, n_categories = tables()["mixed"]
         used = new(name)
         used.order(X[:10], n_categories, np.random.default_rng(1))

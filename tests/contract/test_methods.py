@@ -19,7 +19,7 @@ FAST = {"missforest": {"n_estimators": 5, "max_iter": 2}, "missforest_refit": {"
 
 
 def new(name):
-    """A method with its parameters from the catalogue, smaller where it would take long."""
+    """A method with its parameters from the catalogue, reduced where it would be slow."""
     entry = ENTRIES[name]
     return make(entry.cls, {**entry.parameters, **FAST.get(name, {})})
 

@@ -61,7 +61,7 @@ class TestEveryMetric:
 
     @pytest.mark.parametrize("n_classes", [2, 3, 10])
     def test_the_perfect_answer_is_better_than_one_that_is_always_wrong(self, name, n_classes):
-        """So the catalogue cannot have `better` the wrong way round."""
+        """This ensures that the catalogue does not have `better` the wrong way round."""
         entry = ENTRIES[name]
         metric = find(entry.function)
         truth, _ = toy(n_classes)

@@ -1,4 +1,4 @@
-"""The catalogue that the project ships, and the mistakes that one can make in a catalogue."""
+"""The catalogue that the project ships, and the mistakes that users can make in a catalogue."""
 
 import csv
 
@@ -137,7 +137,7 @@ def test_what_an_entry_names_and_where_it_comes_from():
 
 @pytest.mark.parametrize("name", ["Toy", "to-y", "1toy", "to/y"])
 def test_keys_are_fit_for_files(schema, name):
-    with pytest.raises(JointsError, match=rf"^my\.yaml: '{name}' cannot be a key: .*small letters"):
+    with pytest.raises(JointsError, match=rf"^my\.yaml: '{name}' cannot be a key: .*lower-case letters"):
         validate({name: GOOD}, schema, "my.yaml")
 
 
@@ -178,8 +178,8 @@ def test_a_message_names_the_key_that_has_the_dataset(catalogue):
     [
         ("a: 1\nb: 2\na: 3\n", r"line 3.*the key 'a' is given twice"),
         ("a: [1\n", r"my\.yaml is not valid YAML"),
-        ("- a\n", "must hold a mapping"),
-        ("", "must hold a mapping"),
+        ("- a\n", "must contain a mapping"),
+        ("", "must contain a mapping"),
     ],
 )
 def test_files_that_are_not_a_mapping_in_yaml(tmp_path, text, reason):

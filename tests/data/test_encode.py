@@ -124,7 +124,7 @@ def test_a_wrong_number_is_named_with_what_was_expected_and_what_came(number):
         ({"target": "klass"}, {}, r"it has no column 'klass' \(did you mean 'class'\?\), only a, b, c, class$"),
         ({"drop": ["zz"]}, {}, "it has no column 'zz', only a, b, c, class$"),
         ({"values": {"zz": {1: 2}}}, {}, "it has no column 'zz', only a, b, c, class$"),
-        ({"continuous": ["a"]}, {}, "'a' is continuous but holds the text 'u'"),
+        ({"continuous": ["a"]}, {}, "'a' is continuous but has the text 'u'"),
         ({}, {"class": ["x", "?", "x", "y"]}, "1 rows have no class"),
         ({}, {"b": ["?"] * 4}, "'b' has no values"),
     ],

@@ -91,7 +91,7 @@ def test_a_server_that_fails_every_first_time(openml, settings, monkeypatch):
     ("fault", "reason", "tries"),
     [
         ("503", r"the server answered with status 503 \(tried 2 times\)", 2),
-        ("badmd5", r"the file that came has a wrong checksum \(tried 2 times\)", 2),
+        ("badmd5", r"the downloaded file has a wrong checksum \(tried 2 times\)", 2),
         ("drop", r"the connection failed \(Connection broken: IncompleteRead[^']*\) \(tried 2 times\)", 2),
         ("page", r"the server answered with something that the client cannot read \(.*\) \(tried 2 times\)", 2),
         ("unknown", "the server does not know this id$", 1),

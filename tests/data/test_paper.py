@@ -13,7 +13,7 @@ pytestmark = pytest.mark.xdist_group("paper")  # one process prepares the data f
 
 
 def rows(dataset, decimals=None):
-    """All rows as text, without their order: labels of categories and of the class, numbers rounded if asked."""
+    """All rows as text, in no particular order: labels of categories and classes, numbers rounded if requested."""
     columns = []
     for j, labels in enumerate(dataset.categories):
         column = dataset.X[:, j]

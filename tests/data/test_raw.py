@@ -1,4 +1,4 @@
-"""Tables are the same however their cells came."""
+"""Tables are the same however their cells are represented in the source."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Grown trees are what they are said to be, whatever the number of threads and the order of things."""
+"""Grown trees have the documented properties, whatever the number of threads and the order of the data."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 PEERS = Path(__file__).resolve().parent / "peers"
-TOLERANCE = 0.3  # nats a row, either way: seeds and starts of k-means differ; in `x` the cuts gain 1.9 to 6.3
+TOLERANCE = 0.3  # nats per row, either way: seeds and starts of k-means differ; in `x` the cuts gain 1.9 to 6.3
 
 script = runpy.run_path(str(PEERS / "learnspn_peer.py"))
 record = json.loads((PEERS / "learnspn_peer.json").read_text())
@@ -33,5 +33,5 @@ def test_held_out_likelihood(name, min_sd):
         # in the one exception wide Gaussians gain nothing from cuts after that by class, for the peer neither
         if (name, min_sd, of) != ("wine", 1.0, "x, y"):
             assert ours > recorded("peer", "factorised", name, min_sd, of)
-        # the record is that of this code: `learnspn_peer.py ours` brings it up to date
+        # the record must match this code: `learnspn_peer.py ours` updates it
         assert ours == pytest.approx(recorded("ours", "joints", name, min_sd, of), abs=0.01)

@@ -107,7 +107,7 @@ def test_training_fold_is_filled_as_missingpy_fills_it(seed):
 
 
 class Frozen:
-    """A forest that was learned before: takes the place of those that missingpy would grow."""
+    """A fitted forest that stands in for those that missingpy would grow."""
 
     def __init__(self, forests, columns):
         self.forests, self.columns, self.calls = forests, columns, 0

@@ -1,4 +1,4 @@
-"""What a newcomer finds: the files that belong here, and nothing that only works on somebody's machine."""
+"""What a newcomer finds: the files that belong here, and nothing that only works on one particular machine."""
 
 import os
 import re

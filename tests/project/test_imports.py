@@ -1,4 +1,4 @@
-"""The packages stand on each other in one direction, and no two modules have one name for different things."""
+"""The packages depend on each other in one direction, and no name is used for two different things."""
 
 import ast
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Jobs in parts: what a killed job had finished is not computed again."""
+"""Jobs in parts: what a killed job had finished is not recomputed."""
 
 import pytest
 

@@ -166,7 +166,7 @@ def test_keys_are_fit_for_files(root, kind):
     schema = read_yaml(root / f"workflow/schemas/{kind}.schema.yaml")
     entry = next(iter(read_yaml(root / f"config/{kind}.yaml").values()))
     validate({"good_1": entry}, schema, "my.yaml")
-    with pytest.raises(JointsError, match=r"^my\.yaml: 'Bad' cannot be a key: .*small letters"):
+    with pytest.raises(JointsError, match=r"^my\.yaml: 'Bad' cannot be a key: .*lower-case letters"):
         validate({"Bad": entry}, schema, "my.yaml")
 
 

@@ -1,4 +1,4 @@
-"""Scores of a method: Theorem 1, what a row says, sentences about failures."""
+"""Scores of a method: Theorem 1, the content of a row, and messages about failures."""
 
 import joblib
 import numpy as np
@@ -114,7 +114,7 @@ def test_forests_are_the_same_in_files_and_in_memory_whatever_the_threads(forest
 
 
 class Fails(Method):
-    """Fails at a place of one's choice."""
+    """Fails at a chosen place."""
 
     def __init__(self, how):
         self.how, self.seen = how, 0

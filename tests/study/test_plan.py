@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def plan(tmp_path, _methods=None, _extends="config/config.yaml", **changes):
-    """The plan of the paper's configuration with some keys changed, and methods of one's own in the catalogue."""
+    """The plan of the paper's configuration with some keys changed, and additional methods in the catalogue."""
     with contextlib.chdir(ROOT):
         content = {"extends": _extends, **changes}
         if _methods:

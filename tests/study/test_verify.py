@@ -1,4 +1,4 @@
-"""A run beside the reference."""
+"""Comparing a run with the reference."""
 
 import numpy as np
 import pandas as pd

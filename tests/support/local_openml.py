@@ -1,4 +1,4 @@
-"""A small OpenML on this machine: enough of its REST interface for the real client, with faults that can be switched.
+"""A small OpenML on this machine: enough of its REST interface for the real client, with faults on demand.
 
 It also serves plain files below ``/files/``.  Only the standard library is used, so that the tests run anywhere.
 """

@@ -1,4 +1,4 @@
-"""Tables of mixed features with missing values, and a forest read plainly: node by node, in Python."""
+"""Tables of mixed features with missing values, and a forest evaluated naively: node by node, in Python."""
 
 import numpy as np
 from scipy import stats

@@ -73,7 +73,7 @@ class Project:
 
 
 def small_config(datasets: list[str], **changes: Any) -> dict[str, Any]:
-    """A small run of one's own datasets: the paper's configuration with all that is large taken away."""
+    """A small run on other datasets: the paper's configuration with everything large removed."""
     return {
         "extends": "config/config.yaml",
         "run": "test",

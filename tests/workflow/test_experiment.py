@@ -61,7 +61,7 @@ def project(finished, tmp_path):
 
 
 def lasting(project):
-    """Everything that must be the same bytes in every run: not times, dates and logs."""
+    """All files that must be byte-identical in every run: everything except times, dates and logs."""
     changing = ("logs/", "seconds", "provenance.html", "report.html", ".json", "forests/", "data/")
     return {name: content for name, content in project.files().items() if not any(c in name for c in changing)}
 

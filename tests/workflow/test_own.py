@@ -1,4 +1,4 @@
-"""One's own dataset, method, mechanism and metric: a file and an entry each, and they are everywhere."""
+"""A user's own dataset, method, mechanism and metric: one file and one entry each, and they appear everywhere."""
 
 from __future__ import annotations
 

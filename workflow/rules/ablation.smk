@@ -1,4 +1,4 @@
-# The ablation: the study's methods with other settings on some of its datasets, beside the study's own scores.
+# The ablation: the study's methods with other settings on some of its datasets, compared with the study's own scores.
 
 
 rule score_variant:

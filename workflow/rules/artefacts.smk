@@ -4,14 +4,14 @@
 report: "../report/workflow.rst"
 
 
-# They take seconds, or have to see the whole working directory.
+# These take seconds, or need to see the whole working directory.
 localrules:
     describe_run,
     summarise_run,
     build_report,
 
 
-# Names of tables and figures about all datasets together are not those of datasets.
+# Tables and figures about all datasets have names that could also be those of a dataset.
 ruleorder: render_agreement > draw_study > render_dataset
 ruleorder: render_agreement > render_study > render_dataset
 
@@ -246,8 +246,8 @@ rule summarise_run:
         "../scripts/summarise_run.py"
 
 
-# Snakemake makes its report of what has been run, in a second, inner call.  (Each result has one label only: with two
-# labels of two values each, the page of Snakemake 9 turns both into switches and stays empty.)
+# Snakemake can only report on what has already run, so a second, inner call makes the report.  (Each result has one
+# label: with two labels of two values each, the page of Snakemake 9 turns both into switches and stays empty.)
 rule build_report:
     input:
         PLAN.report_inputs,

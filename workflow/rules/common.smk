@@ -1,11 +1,11 @@
-# What the rules share: the plan of the run, and how they ask it.  No other rule file has functions, and none of these
-# knows anything of its own: joints.study.plan does.
+# What the rules share: the plan of the run, and helpers to query it.  No other rule file has functions, and these only
+# pass questions on to joints.study.plan.
 
 import os
 import sys
 from pathlib import Path
 
-# Jobs run the code of this folder, and a user's own modules beside it, also where the package is not installed.
+# Jobs use the code in this folder, and the user's own modules next to it, even where the package is not installed.
 BASE = Path(workflow.basedir)
 sys.path[:0] = [str(BASE / "src"), str(Path.cwd())]
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -18,11 +18,11 @@ from joints.runtime.fingerprint import script_digest
 from joints.study.plan import Plan, members
 
 if workflow.is_main_process and not forget_killed_runs():
-    print("joints: another run is at work in this folder", file=sys.stderr)
+    print("joints: another run is active in this folder", file=sys.stderr)
 
 
 def shown(path):
-    """A path as people name it: relative to the working directory where it is inside of it."""
+    """A path for messages: relative to the working directory if it lies inside it."""
     path, here = Path(path), Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
@@ -33,7 +33,7 @@ ADDED = dict(workflow.config_settings.config)
 try:
     PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
-    # a WorkflowError would hide the sentence among others, or show nothing with --quiet
+    # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
 
 FILES = PLAN.files
@@ -46,7 +46,7 @@ wildcard_constraints:
 
 
 def of(question, *names):
-    """A question to the plan as a function of wildcards, as in `of(PLAN.forests, "dataset", "repetitions")`."""
+    """A method of the plan as a function of wildcards, as in `of(PLAN.forests, "dataset", "repetitions")`."""
 
     def ask(wildcards):
         return question(*(getattr(wildcards, name) for name in names))
@@ -55,7 +55,7 @@ def of(question, *names):
 
 
 def code(script, *modules):
-    """The fingerprint of all that a script imports, and of modules that it finds by their names in a catalogue."""
+    """The fingerprint of everything that a script imports, and of modules that it loads by name from a catalogue."""
     return script_digest(BASE / "workflow" / "scripts" / f"{script}.py", *modules)
 
 
@@ -69,6 +69,6 @@ def variant_code(wildcards):
 
 
 def config_arguments():
-    """The configuration of this run as arguments for a call of Snakemake inside of a job."""
+    """The configuration of this run as arguments for a call of Snakemake from inside a job."""
     values = [f"{key}={value}" for key, value in ADDED.items()]
     return ["--configfile", *CONFIG_FILES, *(["--config", *values] if values else [])]

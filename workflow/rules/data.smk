@@ -1,7 +1,7 @@
-# The first stage: catalogue row -> raw table -> arrays, and the table of all datasets.
+# The first stage: catalogue entry -> raw table -> arrays, and the table of all datasets.
 
 
-# Downloads happen where the workflow is started, since the nodes of a cluster often cannot reach the network.
+# Downloads run where the workflow is started, since the nodes of a cluster often have no network access.
 localrules:
     fetch_dataset,
 

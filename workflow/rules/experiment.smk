@@ -1,4 +1,4 @@
-# The second stage: arrays -> forests -> scores of every model -> means of every dataset.
+# The second stage: arrays -> forests -> scores per model -> means per dataset.
 
 
 rule grow_forests:

@@ -1,7 +1,7 @@
-# The outlier studies: wine of the other colour and foreign digits, from arrays to tables and figures of their own.
+# The outlier studies (wine of the other colour, foreign digits): arrays -> signals -> tables and figures.
 
 
-# It downloads where the workflow is started, as `fetch_dataset` does.
+# Downloads run where the workflow is started, like those of `fetch_dataset`.
 localrules:
     fetch_foreign_images,
 
@@ -10,7 +10,7 @@ localrules:
 ruleorder: draw_outliers > render_dataset
 
 
-# A foreign dataset that cannot be had is left out; its file then holds the reason.
+# A foreign dataset that cannot be fetched is left out; its file then holds the reason.
 rule fetch_foreign_images:
     input:
         of(PLAN.own_files, "dataset"),

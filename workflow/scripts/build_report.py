@@ -1,4 +1,4 @@
-"""Snakemake's own report of the run, by an inner call that needs no lock because it runs nothing."""
+"""Make Snakemake's own report of the run, by an inner call that needs no lock because it runs no jobs."""
 
 from joints.runtime import log
 
@@ -11,7 +11,7 @@ from joints.errors import JointsError
 from joints.runtime.files import replacing
 
 with replacing(snakemake.output[0]) as temporary:
-    path = temporary.with_suffix(".html")  # Snakemake goes by the ending
+    path = temporary.with_suffix(".html")  # Snakemake goes by the file's extension
     command = [sys.executable, "-m", "snakemake", "artefacts", "--report", str(path), "--nolock", "--cores", "1"]
     done = subprocess.run([*command, *snakemake.params.configuration], capture_output=True, text=True, check=False)
     if done.returncode:

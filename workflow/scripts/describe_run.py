@@ -1,4 +1,4 @@
-"""Where the run's data came from, what computed the results, and the time it took."""
+"""Record where the run's data came from, what computed the results, and how long it took."""
 
 from joints.runtime import log
 

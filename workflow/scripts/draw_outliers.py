@@ -13,7 +13,7 @@ from joints.runtime.files import write_text
 from joints.study.outliers.signals import LABELS, read_signals
 
 study, names, output = snakemake.wildcards.study, snakemake.params.names, snakemake.output
-note = "In percent, with 95 % intervals over the repetitions; rows of the model's own kind are the positives."
+note = "In percent, with 95 % intervals over the repetitions; rows like the model's training data are the positives."
 tables = outlier_tables(pd.read_csv(snakemake.input.table), LABELS, names)
 write_text(output.html, to_html(tables, f"Outliers: {study}", note))
 figure = outlier_figure(study, read_signals(snakemake.input.signals), names)

@@ -1,4 +1,4 @@
-"""Fetch a dataset of foreign images, or the reason why it is left out."""
+"""Fetch a dataset of foreign images, or record why it is left out."""
 
 from joints.runtime import log
 

@@ -16,7 +16,7 @@ from joints.study.summarise import at, dataset_table, repetitions_sentence
 params, output, metric = snakemake.params, snakemake.output, snakemake.params.view.metric
 means = at(pd.read_csv(snakemake.input.means), **params.view.keys)
 tables = dataset_tables(means, params.methods, metric)
-what = f"{metric.title} per percent of missing values at test time with 95 % confidence intervals.  "
+what = f"{metric.title} by percentage of missing values at test time, with 95 % confidence intervals.  "
 write_csv(output.ci, dataset_table(means, params.columns, metric))
 write_text(output.tex, to_latex(tables))
 note = what + repetitions_sentence(means, labels_of(params.methods))

@@ -1,4 +1,4 @@
-"""Models of one dataset of images, asked about its test images and about foreign ones."""
+"""Models of one dataset of images, evaluated on its test images and on foreign ones."""
 
 from joints.runtime import log
 

@@ -1,4 +1,4 @@
-"""Models of two datasets, asked about the test rows of both."""
+"""Models of two datasets, each evaluated on the test rows of both."""
 
 from joints.runtime import log
 

@@ -1,4 +1,4 @@
-"""Every variant of the ablation beside the study."""
+"""Compare every variant of the ablation with the study."""
 
 from joints.runtime import log
 

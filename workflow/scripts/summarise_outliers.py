@@ -1,4 +1,4 @@
-"""How well every method separates a model's own kind of rows from foreign ones."""
+"""How well every method separates rows like a model's training data from foreign ones."""
 
 from joints.runtime import log
 

@@ -1,4 +1,4 @@
-"""Say in a few lines what the run has made."""
+"""Summarise the run in a few lines."""
 
 from joints.runtime import log
 

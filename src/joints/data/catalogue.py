@@ -1,7 +1,7 @@
-"""The catalogue of datasets: one entry each, with its sources, its types and the paper's five numbers.
+"""The catalogue of datasets: each entry has its sources, its types and the paper's five numbers.
 
-`config/datasets.yaml` is the catalogue and `workflow/schemas/datasets.schema.yaml` describes its keys.  Nothing outside
-of an entry knows anything about a particular dataset.
+`config/datasets.yaml` is the catalogue and `workflow/schemas/datasets.schema.yaml` describes its keys.  No other
+code or file is specific to a particular dataset.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 from joints.errors import JointsError
 from joints.runtime.config import suggestion
 
-REST = "rest"  # as a list of columns: all that the other list does not name
+REST = "rest"  # in place of a list of columns: all that the other list does not name
 
 
 class DatasetEntry(NamedTuple):
-    """One dataset; the schema says what each field means.  A tuple, because Snakemake notices changes of those."""
+    """One dataset; the schema says what each field means.  A tuple, because Snakemake notices changes in tuples."""
 
     name: str
     label: str
@@ -32,7 +32,7 @@ class DatasetEntry(NamedTuple):
     numbers: Mapping[str, Any] = {}
 
     def named_columns(self) -> list[str]:
-        """The columns that the entry names: those which a table of this dataset must have."""
+        """The columns that the entry names, which any table of this dataset must have."""
         named = [self.target, *self.drop, *self.values, *listed(self.categorical), *listed(self.continuous)]
         return list(dict.fromkeys(named))
 
@@ -42,7 +42,7 @@ class DatasetEntry(NamedTuple):
 
 
 def listed(columns: Sequence[str] | Literal["rest"]) -> Sequence[str]:
-    """The columns that a list names; none when it is the rest."""
+    """The columns that a list names; none if it is "rest"."""
     return () if columns == REST else columns
 
 
@@ -73,7 +73,7 @@ def check_datasets(
 ) -> None:
     """Raise a JointsError unless every dataset of a run is in the catalogue and has a source that the run allows.
 
-    `key` is where the configuration names these datasets.
+    `key` is the key of the configuration that names these datasets, for messages.
     """
     for name in names:
         if name not in found:

@@ -1,7 +1,7 @@
-"""Calls with a hard time-out: a function of this package in a process of its own, which is killed when time is up.
+"""Calls with a hard timeout: a function of this package runs in its own process, which is killed when time is up.
 
-The openml client waits for ever on a server that hangs, and no option of it changes that.  Arguments and results are
-JSON, so that a call needs nothing but names: ``call("module:function", {...}, seconds)``.
+The openml client waits for ever on a server that hangs, and has no option to change that.  Arguments and results are
+passed as JSON: ``call("module:function", {...}, seconds)``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def call(
 def run_limited(
     command: Sequence[str], seconds: float, stdin: str = "", environment: Mapping[str, str] | None = None
 ) -> tuple[int, str, str]:
-    """Status, output and error output of a command; the command and all it started are killed after `seconds`."""
+    """Status, output and error output of a command; it and all its children are killed after `seconds`."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -53,7 +53,7 @@ def run_limited(
         stderr=subprocess.PIPE,
         env={**os.environ, **(environment or {})},
         text=True,
-        start_new_session=True,  # a group of its own, so that the whole group can be ended
+        start_new_session=True,  # its own process group, so that the whole group can be killed
     )
     try:
         out, err = process.communicate(stdin, timeout=max(seconds, 0.1))
@@ -68,7 +68,7 @@ def run_limited(
 
 
 def _main(function: str, seconds: str) -> None:
-    # If the parent is itself killed, this process must not outlive the time it was given.
+    # If the parent itself is killed, this process must not outlive its time limit.
     signal.setitimer(signal.ITIMER_REAL, float(seconds) + 5)
     module, _, name = function.partition(":")
     arguments = json.load(sys.stdin)

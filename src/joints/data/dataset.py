@@ -1,7 +1,7 @@
 """A dataset as arrays: what the data stage writes and every later stage reads.
 
 Continuous features keep their values, categorical ones are coded 0, ..., K - 1 over the whole dataset, and a missing
-value is NaN (the paper's appendix C).  One file holds it all, without pickles.
+value is NaN (the paper's appendix C).  It is stored in a single file, without pickles.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Dataset:
         return int(np.isnan(self.X).sum())
 
     def save(self, path: str | Path) -> None:
-        """Write one `.npz` file; equal datasets give equal bytes."""
+        """Write a `.npz` file; equal datasets give equal bytes."""
         labels = [label for feature in self.categories for label in feature]
         with replacing(path) as temporary, temporary.open("wb") as handle:
             np.savez_compressed(

@@ -1,7 +1,7 @@
 """The "dataset details" of the paper's appendix C, as a table of all datasets of a run.
 
 n is the number of rows, m0 and m1 count categorical and continuous features, and %Maj is the share of the most frequent
-class.  What the paper does not print, such as missing cells and the source that was used, is added to the CSV file.
+class.  The CSV file also has what the paper does not print, such as missing cells and the source used.
 """
 
 from __future__ import annotations

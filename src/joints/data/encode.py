@@ -1,9 +1,9 @@
 """From a raw table to a `Dataset`: which features are categorical, their codes, and the paper's five numbers.
 
 A numeric feature is continuous if it has a negative value, a value that is not whole, or more than min(30, n/3)
-distinct values; otherwise it is categorical, and text always is.  A catalogue entry overrules this where the counts of
-the paper's Table 1 ask for it.  Codes of categories and classes follow their first appearance in the data, as in the
-published experiments: the published reading of surrogate splits compares codes.
+distinct values; otherwise it is categorical, as text always is.  A catalogue entry overrides this rule where the
+counts in the paper's Table 1 require it.  Codes of categories and classes follow their first appearance in the data, as
+in the published experiments: the published reading of surrogate splits compares codes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from joints.errors import JointsError
 
 
 def encode(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> Dataset:
-    """Encode the rows of all `tables`, one below the other, and check the entry's five numbers."""
+    """Encode the concatenated rows of all `tables`, and check the entry's five numbers."""
     frame = _prepare(entry, tables)
     target = frame.pop(entry.target)
     if target.isna().any():
@@ -54,13 +54,13 @@ def encode(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> Dataset:
 
 
 def check_numbers(entry: DatasetEntry, dataset: Dataset) -> None:
-    """Raise a JointsError that names the first of the five numbers that is not as the entry says."""
+    """Raise a JointsError that names the first of the five numbers that differs from the entry."""
     found = numbers(dataset)
     for number, expected in entry.numbers.items():
         if found[number] != expected:
             raise JointsError(
                 f"Dataset {entry.name!r}: {number} should be {expected} but is {found[number]}; "
-                "the source has other data than the catalogue says, or the types of its columns are declared wrongly"
+                "either the source has other data than the catalogue expects, or column types are declared wrongly"
             )
 
 
@@ -76,7 +76,7 @@ def numbers(dataset: Dataset) -> dict[str, Any]:
 
 
 def is_continuous(column: pd.Series) -> bool:
-    """Whether the rule above takes a normalised column for continuous."""
+    """Whether a normalised column is continuous by the rule above."""
     if column.dtype.kind != "f":
         return False
     values = column.dropna().unique()
@@ -84,7 +84,7 @@ def is_continuous(column: pd.Series) -> bool:
 
 
 def _prepare(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One table with the columns that count, values replaced as the entry says."""
+    """One table without the dropped columns, its values replaced as the entry says."""
     first = tables[0]
     for table in tables[1:]:
         if list(table.columns) != list(first.columns):
@@ -120,7 +120,7 @@ def _continuous(entry: DatasetEntry, features: pd.DataFrame) -> set[str]:
 def _numbers(entry: DatasetEntry, frame: pd.DataFrame, name: str) -> np.ndarray:
     if frame[name].dtype.kind != "f":
         example = next(text for text in frame[name].dropna().unique() if not is_number(text))
-        raise JointsError(f"Dataset {entry.name!r}: the column {name!r} is continuous but holds the text {example!r}")
+        raise JointsError(f"Dataset {entry.name!r}: the column {name!r} is continuous but has the text {example!r}")
     return frame[name].to_numpy(dtype=np.float64)
 
 

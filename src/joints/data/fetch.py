@@ -1,7 +1,7 @@
 """Fetching: the raw table of a dataset from the first of its sources that has it.
 
-A download that is already here is used without contacting a server.  Transient failures are retried with exponential
-back-off, and if every source fails, one sentence says why each did.
+A table that was downloaded before is used without contacting a server.  Transient failures are retried with exponential
+back-off, and if every source fails, one sentence gives the reason for each.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def fetch(
             logger.info("%s: %s", name, reasons[-1])
             continue
         if reasons:
-            logger.warning("%s comes from %s, because of %s.", name, source.describe(), "; ".join(reasons))
+            logger.warning("%s comes from %s: other sources failed (%s).", name, source.describe(), "; ".join(reasons))
         logger.info("%s: %d rows from %s", name, len(frame), source.describe())
         return frame, {"dataset": name, **record, "failed": reasons}
     if not reasons:
@@ -59,7 +59,7 @@ def fetch(
 
 
 def _obtain(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table of one source: what is kept from before, or a new download, which is then kept."""
+    """The table of one source: a download kept from before, or a new one, which is then kept."""
     folder = source.settings.folder
     path = store.place(folder, source.kind, source.identity())
     if not source.cached:
@@ -71,18 +71,18 @@ def _obtain(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
             frame, facts = _persist(source)
             found = frame, store.keep_table(path, frame, _record(source, frame, facts))
         else:
-            logger.info("already here: %s", path)
+            logger.info("already downloaded: %s", path)
     return found
 
 
 def _persist(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read the source, with exponential back-off; all attempts together have one time-out."""
+    """Read the source, with exponential back-off; one timeout covers all attempts."""
     settings = source.settings
     seconds = source.spec.get("timeout", settings.timeout)
     end = time.monotonic() + seconds
     reason = ""
     for number in range(1, settings.tries + 1):
-        logger.info("try %d of %d: %s", number, settings.tries, source.describe())
+        logger.info("attempt %d of %d: %s", number, settings.tries, source.describe())
         try:
             with store.workspace(settings.folder) as folder:
                 return source.read(folder, end - time.monotonic())
@@ -96,7 +96,7 @@ def _persist(source: Source) -> tuple[pd.DataFrame, dict[str, Any]]:
         pause = settings.pause * 2 ** (number - 1)
         if number == settings.tries or time.monotonic() + pause >= end:
             break
-        logger.info("%s; next try in %g seconds", reason, pause)
+        logger.info("%s; next attempt in %g seconds", reason, pause)
         time.sleep(pause)
     raise SourceError(f"{reason} (tried {number} {'time' if number == 1 else 'times'})")
 

@@ -1,7 +1,7 @@
 """Raw tables: a data frame whose columns are numbers (float64) or text, and nothing else.
 
-Sources, file formats and client releases disagree about types: a category 1 may come as the number 1.0, the text "1"
-or a pandas category.  A table normalised here is the same whichever way it came.
+Sources, file formats and client releases disagree about types: a category 1 may arrive as the number 1.0, the text "1"
+or a pandas category.  A table normalised here is the same whichever way it arrived.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from joints.errors import JointsError
 from joints.runtime.config import suggestion
 from joints.runtime.files import replacing
 
-FORMAT = 1  # raise it when `normalise` or `parse_text` give another table: kept downloads are then fetched again
-MISSING = ("?", "")  # what stands for a missing cell unless a source says otherwise
+FORMAT = 1  # increase it when `normalise` or `parse_text` change their result, so that old downloads are fetched again
+MISSING = ("?", "")  # what marks a missing cell unless a source says otherwise
 OTHERWISE = "*"  # in a mapping of values: every value that is not named
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def number_label(value: float) -> str:
-    """A number as a label: without a decimal point where it is whole.
+    """A number as a label: without a decimal point if it is whole.
 
     >>> number_label(3.0), number_label(0.25)
     ('3', '0.25')
@@ -73,7 +73,7 @@ def recode(frame: pd.DataFrame, values: Mapping[str, Mapping[Any, Any]]) -> pd.D
 
 
 def arrange(frame: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The table in the form that all sources of a dataset share: names, columns and values as `spec` says."""
+    """The table in the form that all sources of a dataset share: columns and values renamed or dropped as in `spec`."""
     if "columns" in spec:
         names = expand_names(spec["columns"])
         if len(names) != len(frame.columns):
@@ -95,7 +95,7 @@ def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataFrame:
-    """The cells of a separated text file, as text; columns are called 1, 2, ... where there is no header."""
+    """The cells of a delimited text file, as text; columns are called 1, 2, ... if there is no header."""
     lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     rows = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
     if not rows:
@@ -108,7 +108,7 @@ def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataF
             )
     if not rows:
         raise JointsError("the file has a header but no rows")
-    # Built by position, so that two columns of one name survive until `normalise` complains about them.
+    # Built by position, so that duplicate column names survive until `normalise` reports them.
     frame = pd.DataFrame([row for _, row in rows], dtype=object)
     frame.columns = names
     return frame

@@ -1,8 +1,8 @@
-"""The folder of downloads, shared by all runs: what was fetched once is not fetched again.
+"""The folder of downloads, shared by all runs: nothing is fetched twice.
 
-A download is a folder with the table and a record of where it came from and of its checksum.  It is prepared under a
-private name and renamed when complete, and its checksum is verified whenever it is read, so that half a download is
-never taken for a whole one, whoever else fetches at the same time.
+A download is a folder with the table and a record of its origin and checksum.  It is prepared under a private name and
+renamed when complete, and its checksum is verified whenever it is read, so that a partial download is never mistaken
+for a complete one, even if several processes fetch at the same time.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def kept_table(path: Path) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         reason = f"{Path(error.filename).name} is missing"
     except (OSError, ValueError, KeyError) as error:
         reason = f"it cannot be read ({error})"
-    logger.warning("The download in %s is damaged (%s) and not used.", path, reason)
+    logger.warning("The download in %s is damaged (%s) and is not used.", path, reason)
     return None
 
 
 def keep_table(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep a table and its record as the download `path`; returns the record, completed by the table's checksum."""
+    """Store a table and its record as the download `path`; returns the record with the table's checksum added."""
     with workspace(path.parent) as folder:
         new = folder / path.name
         new.mkdir()
         write_raw(frame, new / TABLE)
         complete = {**record, "table_sha256": sha256(new / TABLE)}
         write_json(new / RECORD, complete)
-        if path.exists():  # damaged, or somebody came first with the same data
+        if path.exists():  # damaged, or another process stored the same data first
             path.rename(folder / "old")
         new.rename(path)
     return complete
@@ -71,7 +71,7 @@ def keep_table(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> di
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a download, so that only one process fetches it.
 
-    The lock belongs to the process: if that is killed, the lock is free.  Where the file system has no locks, two
+    The lock belongs to the process: if that is killed, the lock is released.  On a file system without locks, two
     processes may do the same work, but nothing breaks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def workspace(folder: Path) -> Iterator[Path]:
-    """A private folder inside `folder`, on the same disk; gone afterwards, and gone what killed processes left."""
+    """A private folder inside `folder`, removed afterwards; leftovers of killed processes are removed as well."""
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
     private = Path(tempfile.mkdtemp(prefix=f".incoming-{os.getpid()}-", dir=folder))
@@ -99,5 +99,5 @@ def workspace(folder: Path) -> Iterator[Path]:
 def _sweep(folder: Path) -> None:
     for left in folder.glob(".incoming-*"):
         with contextlib.suppress(OSError), (left / ".alive").open() as alive:
-            fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its owner lives
+            fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its owner is alive
             shutil.rmtree(left, ignore_errors=True)

@@ -13,7 +13,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel(inline="always")
 def mix(seed, counter):
-    """64 random bits out of a seed and a counter, both uint64."""
+    """64 random bits from a seed and a counter, both uint64."""
     z = seed + (counter + np.uint64(1)) * GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -22,11 +22,11 @@ def mix(seed, counter):
 
 @kernel(inline="always")
 def below(bits, n):
-    """A number in 0, ..., n - 1 out of random bits (the upper 32 bits scaled; n below 2^32)."""
+    """A number in 0, ..., n - 1 from random bits (the upper 32 bits scaled; n below 2^32)."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 def tree_seeds(random_state: np.random.RandomState, n_trees: int) -> np.ndarray:
-    """One seed a tree, such that more trees keep the seeds of the first ones; uint64 of shape (n_trees,)."""
+    """One seed per tree, such that adding trees keeps the seeds of the first ones; uint64 of shape (n_trees,)."""
     seed = np.uint64(random_state.randint(0, 2**63 - 1, dtype=np.int64))
     return np.array([mix(seed, np.uint64(tree)) for tree in range(n_trees)], dtype=np.uint64)

@@ -1,8 +1,8 @@
 """Compiled kernels on several threads.
 
-The kernels release Python's global lock, so ordinary threads run them side by side; no other threading layer is
-needed, and estimators may themselves be used from threads.  Work is cut into pieces that do not depend on the number
-of threads, so results do not either.
+The kernels release Python's global interpreter lock, so ordinary threads run them in parallel; no other threading layer
+is needed, and estimators may themselves be used from threads.  Work is divided into pieces that do not depend on the
+number of threads, so results do not either.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from joblib import effective_n_jobs
 
 
 def run(function: Callable[..., Any], pieces: Iterable[tuple], n_jobs: int | None) -> list[Any]:
-    """``[function(*piece) for piece in pieces]`` on `n_jobs` threads (None: one, -1: one a core)."""
+    """``[function(*piece) for piece in pieces]`` on `n_jobs` threads (None: one, -1: one per core)."""
     tasks = list(pieces)
     n_threads = min(effective_n_jobs(n_jobs), len(tasks))
     if n_threads <= 1:

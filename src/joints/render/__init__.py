@@ -1,1 +1,1 @@
-"""Tables and figures of the paper: numbers in, LaTeX, HTML and pictures out."""
+"""Tables and figures of the paper: from numbers to LaTeX, HTML, Markdown and images."""

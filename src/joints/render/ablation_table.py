@@ -31,7 +31,7 @@ def difference_table(
     names = {(r["variant"], r["method"]): r["label"] for r in at}
     rows, last = [], None
     for (variant, method), label in names.items():
-        first = Cell("" if variant == last else label)  # a variant of several methods is named once
+        first = Cell("" if variant == last else label)  # a variant is named once, in the row of its first method
         found = [cells.get((variant, method, dataset), Cell()) for dataset in datasets]
         rows.append([first, Cell(methods[method]), *found])
         last = variant
@@ -45,7 +45,7 @@ def difference_cell(row: Mapping[Any, Any], decimals: int = 2) -> Cell:
     Cell(text='', mean=0.0, interval=0.0005, bold=True, underlined=False, decimals=2)
     """
     difference, interval = row["difference"], row["interval"]
-    outside = round(abs(difference) - interval, 9) > 0  # rounding errors are not a difference
+    outside = round(abs(difference) - interval, 9) > 0  # a rounding error is not a difference
     return Cell("", round(difference, decimals) + 0.0, interval, outside, decimals=decimals)  # the sum avoids -0.0
 
 
@@ -57,9 +57,9 @@ def write_differences(
     html: str | Path,
     tex: str | Path,
 ) -> None:
-    """The tables of all rates, one below the other, as HTML and as LaTeX."""
+    """Write one table per rate, one below the other, as HTML and as LaTeX."""
     rates = sorted(differences["rate"].unique())
     found = [difference_table(differences, rate, methods, datasets, metric) for rate in rates]
     note = f"{metric.title} {NOTE}"
-    write_text(html, to_html(found, "What the settings that the paper leaves open change", note))
+    write_text(html, to_html(found, "The effect of settings that the paper leaves open", note))
     write_text(tex, to_latex(found))

@@ -1,6 +1,6 @@
 """Pictures of small trees and circuits, in the manner of the paper's Figure 1 and its figure of pulled-up indicators.
 
-A picture is a list of nodes and edges with places; it is drawn by matplotlib (PNG, SVG, PDF) or written as TikZ.
+A picture is a tree of nodes and edges with positions; it is drawn by matplotlib (PNG, SVG, PDF) or written as TikZ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RADIUS = 0.18
 
 @dataclass
 class Node:
-    """A node of a picture: `kind` is split, sum, product, density or text (an indicator); labels are mathematics."""
+    """A node of a picture: `kind` is split, sum, product, density or text (an indicator); labels are in math mode."""
 
     kind: str
     label: str = ""
@@ -41,7 +41,7 @@ class Edge:
 
 @dataclass
 class Picture:
-    """A tree of nodes with places, ready to be drawn."""
+    """A tree of nodes with positions, ready to be drawn."""
 
     root: Node
 
@@ -118,7 +118,7 @@ class Picture:
         return "\n".join([*lines, r"\end{tikzpicture}", ""])
 
     def save(self, path: str | Path) -> None:
-        """Write the picture; the ending decides: .png, .svg, .pdf, or .tex for TikZ."""
+        """Write the picture in the format of the file extension: .png, .svg, .pdf, or .tex for TikZ."""
         path = Path(path)
         with replacing(path) as temporary:
             if path.suffix == ".tex":
@@ -140,7 +140,7 @@ def _symbol(axes: Any, node: Node) -> None:
 
 
 def _place(node: Node, depth: int, next_x: float, level: float, spacing: float) -> float:
-    """Leaves side by side, parents over the middle of their children; returns the next free place."""
+    """Place leaves side by side and parents above the middle of their children; returns the next free x."""
     node.y = -level * depth
     if not node.children:
         node.x = next_x
@@ -157,7 +157,7 @@ def _number(value: float) -> str:
 
 
 class _Reader:
-    """Reads a tree of a fitted forest in the paper's words."""
+    """Reads a tree of a fitted forest in the paper's notation."""
 
     def __init__(self, model: Any, tree: int):
         check_is_fitted(model)
@@ -168,7 +168,7 @@ class _Reader:
         self.first_leaf = int(self.forest.leaf_start[tree])
         n_leaves = int(self.forest.leaf_start[tree + 1]) - self.first_leaf
         if n_leaves > 64:
-            raise ValueError(f"The tree has {n_leaves} leaves: a picture is for small trees of at most 64.")
+            raise ValueError(f"The tree has {n_leaves} leaves: only small trees, of at most 64 leaves, can be drawn.")
         self.categories = model.features_.categories
 
     def variable(self, f: int) -> str:
@@ -236,10 +236,11 @@ def circuit(model: Any, tree: int = 0, indicators: str = "leaves") -> Picture:
     model : fitted GenerativeForestClassifier or LearnSPNClassifier
     tree : int, default=0
     indicators : {"leaves", "pulled up"}, default="leaves"
-        The indicators of a leaf's cell beside its density (right-hand side of Figure 1), or at product nodes as near
-        to the root as they hold, with the class below each leaf (the appendix's figure).
+        ``leaves``: the indicators of a leaf's cell stand with its density (right-hand side of Figure 1).  ``pulled
+        up``: they stand at product nodes as near to the root as they hold, with the class below each leaf (the
+        appendix's figure).
 
-    Leaves learned by LearnSPN are drawn as the circuits they are.
+    Leaves learned by LearnSPN are drawn as circuits.
     """
     if indicators not in ("leaves", "pulled up"):
         raise ValueError(f"indicators is {indicators!r}: choose one of 'leaves', 'pulled up'.")
@@ -295,7 +296,7 @@ def _learned(reader: _Reader, c: int) -> Node:
     circuits = reader.model.leaves_.circuits
     first, last = circuits.node_start[c], circuits.node_start[c + 1]
     if last - first > 200:
-        raise ValueError(f"The circuit has {last - first} nodes: a picture is for circuits of at most 200.")
+        raise ValueError(f"The circuit has {last - first} nodes: only circuits of at most 200 nodes can be drawn.")
     nodes = [Node("sum" if circuits.is_sum[v] else "product") for v in range(first, last)]
     for v in range(first + 1, last):
         above = circuits.parent[v]

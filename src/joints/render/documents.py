@@ -1,7 +1,7 @@
-"""Numbers of a finished run for documents: ``python -m joints.render.documents config/reference.yaml REPRODUCTION.md``.
+"""Fill documents with a run's numbers: ``python -m joints.render.documents config/reference.yaml REPRODUCTION.md``.
 
-A document has the places as comments, ``<!-- table1 -->`` and ``<!-- end of table1 -->``; what stands between them is
-made from the run's files, so no number there is typed by hand.
+Comments in a document, ``<!-- table1 -->`` and ``<!-- end of table1 -->``, mark what is generated: the text between
+them comes from the run's files, so no number there is typed by hand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PAPER_OUTLIERS = "config/paper_outliers.csv"
 
 @dataclass(frozen=True)
 class Run:
-    """The files of a finished run; the numbers of documents are those of the paper's mechanism and metric."""
+    """The files of a finished run; documents show the paper's mechanism and metric."""
 
     plan: Plan
 
@@ -54,12 +54,12 @@ class Run:
 
 
 def words(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of texts."""
+    """A Markdown table of strings."""
     return tables.to_markdown(Table(header, [[Cell(text) for text in row] for row in rows]))
 
 
 def percent(rates: Iterable[float]) -> list[str]:
-    """Rates as headers.
+    """Rates as column headers.
 
     >>> percent([0, 0.3])
     ['0 %', '30 %']
@@ -68,7 +68,7 @@ def percent(rates: Iterable[float]) -> list[str]:
 
 
 def _table1(run: Run) -> str:
-    """Table 1, ours and the paper's in brackets; bold where they are apart."""
+    """Table 1, the paper's numbers in brackets; bold where the two disagree."""
     return tables.to_markdown(tables.side_by_side(run.read("table1"), run.read("agreement"), run.plan.table1_methods))
 
 
@@ -78,7 +78,7 @@ def _sentence(run: Run) -> str:
 
 
 def _by_method(run: Run) -> str:
-    """How each column of Table 1 agrees."""
+    """How well each column of Table 1 agrees with the paper."""
     cells = run.read("agreement")
     rows = []
     for entry in run.plan.table1_methods:
@@ -113,12 +113,12 @@ def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
 
 
 def _gains(run: Run) -> str:
-    """Figure 2 as numbers, with the readings of the text besides the published ones."""
+    """Figure 2 as numbers, with the methods as the text describes them in addition to the published ones."""
     return gains_over(run, run.plan.reference, [name for name in run.labels if name != run.plan.reference])
 
 
 def _gains_over_readings(run: Run) -> str:
-    """The Generative Forests' gains over the methods that are in the run for comparison only."""
+    """The Generative Forests' gains over the methods that the run has only for comparison."""
     methods = [entry.name for entry in run.plan.shown if entry.family == "generative forest"]
     rivals = [name for name in run.plan.rivals if name != run.plan.reference]
     return "\n\n".join(gains_over(run, rival, methods) for rival in sorted(rivals))
@@ -130,7 +130,7 @@ def _tally(run: Run) -> str:
 
 
 def _repetitions(run: Run) -> str:
-    """Repetitions of every dataset and method, datasets and methods that are alike together."""
+    """Repetitions per dataset and method, grouped where they are the same."""
     means = run.table("means").drop_duplicates(["dataset", "method"])
     counts = means.pivot(index="dataset", columns="method", values="repetitions").loc[
         list(run.datasets), list(run.labels)
@@ -145,7 +145,7 @@ def _repetitions(run: Run) -> str:
 
 
 def _seconds(run: Run) -> str:
-    """Core-seconds per fold, all rates together, of every model that tables show."""
+    """CPU seconds per fold, all rates together, of every model shown in tables."""
     path = run.plan.files.results / "provenance.json"
     found = json.loads(path.read_text(encoding="utf-8"))["seconds"]
     counts = run.table("means").drop_duplicates(["dataset", "method"]).set_index(["dataset", "method"])
@@ -161,7 +161,7 @@ def _seconds(run: Run) -> str:
 
 
 def _ablation(run: Run) -> str:
-    """What other settings do at the rate of Table 1: difference to the published setting, in points."""
+    """The effect of other settings at the rate of Table 1: difference from the published setting, in points."""
     cells = run.table("ablation")
     names = {name: run.datasets[name] for name in cells["dataset"].unique()}
     metric = run.plan.paper_view.metric
@@ -169,7 +169,7 @@ def _ablation(run: Run) -> str:
 
 
 def _outliers_wine(run: Run) -> str:
-    """AUC of the wine study for both readings of a good wine, beside the authors' numbers."""
+    """AUC of the wine study for both readings of what a good wine is, beside the authors' numbers."""
     labels = run.plan.outlier_labels
     found = run.read("outliers_wine").assign(reading=lambda rows: rows["study"].str.removeprefix("wine_"))
     found = pd.concat([found, pd.read_csv(PAPER_OUTLIERS).assign(reading="authors' notebook")])
@@ -209,20 +209,20 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
 
 
 def fill_document(text: str, plan: Plan) -> str:
-    """A document with all its places filled from a run's files."""
+    """A document with all its marked blocks filled in from a run's files."""
     run = Run(plan)
 
     def block(match: re.Match[str]) -> str:
         name = match[1]
         if name not in BLOCKS:
-            raise JointsError(f"there is nothing to fill in for '<!-- {name} -->': known are {', '.join(BLOCKS)}")
+            raise JointsError(f"the marker '<!-- {name} -->' is unknown: use one of {', '.join(BLOCKS)}")
         return f"<!-- {name} -->\n{BLOCKS[name](run)}\n<!-- end of {name} -->"
 
     return re.sub(r"<!-- ([^>]*?) -->\n(?:.*?\n)?<!-- end of \1 -->", block, text, flags=re.DOTALL)
 
 
 def main(arguments: Sequence[str]) -> Any:
-    """Fill documents from the finished run of the configuration that is named first."""
+    """Fill in documents from a finished run; the first argument is its configuration, the others are documents."""
     config, *documents = arguments
     plan = Plan.read([config])
     for document in map(Path, documents):

@@ -1,7 +1,7 @@
 """The figures of the missing-value study: Figure 2, the appendix figures, agreement with the paper, and ranks.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart and which differ in grey; what is highlighted is
-also thicker and has markers.
+Colours are Okabe and Ito's, which colour-blind readers can tell apart and which also differ in greyscale; highlighted
+curves are thicker as well and have markers.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from joints.render.saving import paper_style
 from joints.study.entries import MethodEntry, MetricEntry
 
-RANK_RATES = [0.1, 0.3, 0.5, 0.7, 0.9]  # those that the run has of them; all, where it has none
-TEXT_WIDTH = 5.5  # inches, of the paper
+RANK_RATES = [0.1, 0.3, 0.5, 0.7, 0.9]  # those of them that the run has, or all its rates if it has none of them
+TEXT_WIDTH = 5.5  # text width of the paper, in inches
 APPENDIX_WIDTH = 6.1  # the paper scales the appendix figures by 0.9
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.72"
 COLOURS = {"blue": BLUE, "vermilion": VERMILION, "green": "#009E73", "black": "#000000"}
 
 
 def text(label: str) -> str:
-    """A label for matplotlib and LaTeX alike: the plus of GeF+ as a superscript.
+    """A label for both matplotlib and LaTeX: the plus of GeF+ as a superscript.
 
     >>> text("GeF+(LSPN)")
     'GeF$^{+}$(LSPN)'
@@ -36,7 +36,7 @@ def text(label: str) -> str:
 
 @paper_style()
 def dataset_figure(means: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry) -> Figure:
-    """A metric on one dataset against the missing rate: the same plot for each method, with that one in colour.
+    """A metric on one dataset against the missing rate: one panel per method, with that method in colour.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def dataset_figure(means: pd.DataFrame, methods: Sequence[MethodEntry], metric: 
 def gain_figure(
     gains: pd.DataFrame, methods: Sequence[MethodEntry], reference: MethodEntry, metric: MetricEntry
 ) -> Figure:
-    """Figure 2: average gain over the reference against the missing rate, once for each method.
+    """Figure 2: average gain over the reference against the missing rate, one panel per method.
 
     Parameters
     ----------
     gains : DataFrame
         What `joints.study.summarise.gains` gives, for one mechanism and metric.
     methods : sequence of MethodEntry
-        Those of the figure; all that the run shows where it has none of the figure.
+        The methods that the run shows; those of Figure 2 get a panel, or all if there are none of them.
     reference : MethodEntry
     metric : MetricEntry
     """
@@ -133,7 +133,7 @@ def agreement_figure(agreement: pd.DataFrame, labels: Mapping[str, str], rate: f
 
 @paper_style()
 def rank_figure(ranks: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """Critical-difference diagrams at some rates: by Nemenyi's test, methods that a bar joins do not differ."""
+    """Critical-difference diagrams at some rates: methods joined by a bar do not differ by Nemenyi's test."""
     found = sorted(ranks["rate"].unique())
     rates = [rate for rate in RANK_RATES if rate in found] or found
     k = ranks["method"].nunique()
@@ -204,7 +204,7 @@ def _panels(n: int, columns: int, width: float, height: float) -> tuple[Figure, 
 
 
 def _curves(table: pd.DataFrame, value: str) -> dict[str, tuple[np.ndarray, ...]]:
-    """For each method its rates in percent, its values, and half the width of their intervals."""
+    """For each method, its rates in percent, its values, and the half-widths of their intervals."""
     return {
         str(method): (100 * rows["rate"].to_numpy(), rows[value].to_numpy(), rows["interval"].to_numpy())
         for method, rows in table.groupby("method", sort=False)
@@ -227,7 +227,7 @@ def _label(figure: Figure, axes: Sequence[Any], n: int, columns: int, x: str, y:
     for i, ax in enumerate(axes):
         if i >= n:
             ax.axis("off")
-        elif i + columns >= n:  # the lowest panel of its column, also where the last row is not full
+        elif i + columns >= n:  # the lowest panel of its column, even if the last row is not full
             ax.tick_params(labelbottom=True)
     rates = [float(rate) for line in axes[0].lines for rate in line.get_xdata() if line.get_marker() == "o"]
     ticks = [tick for tick in (0, 30, 60, 90) if min(rates) <= tick <= max(rates)]

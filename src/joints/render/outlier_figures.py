@@ -1,6 +1,7 @@
 """The figures of the outlier studies, `fx_wine` and `fx_images`: normalised histograms of every method's signal.
 
-Rows of the model's own kind are filled, foreign ones are outlines; a kind of rows has the same colour in all panels.
+Histograms of rows like the training data are filled, those of foreign rows are outlines; each kind of rows has the same
+colour in all panels.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from joints.study.outliers.signals import LABELS
 
 WINE_PANELS = ["gefp_lspn", "kde", "entropy", "max_probability"]
 IMAGE_PANELS = ["gefp", "kde", "entropy"]
-# Four of Okabe and Ito's colours, with lines that differ too.
+# Four of Okabe and Ito's colours, with different line styles.
 COLOURS = ["#D55E00", "#0072B2", "#009E73", "#000000"]
 LINES: list[Any] = ["-", "-", (0, (4, 1.2)), (0, (1, 1))]
 AXES = {"entropy": r"$-H(Y\,|\,\mathbf{x})$", "max_probability": r"$\max_y\,p(y\,|\,\mathbf{x})$"}
 DENSITY = r"$\log\,p(\mathbf{x})$"
-BINS = 25  # of 100 trees, certainties are multiples of 0.01: from a half to 1, two of them in each bar
-LOWEST_SHARE = 0.01  # of each kind of rows may lie below what is shown; they are counted in the first bar
+BINS = 25  # with 100 trees, certainties are multiples of 0.01: from a half to 1, two of them per bar
+LOWEST_SHARE = 0.01  # of each kind of rows that may lie below the range shown; they are counted in the first bar
 
 
 @paper_style()
 def wine_figure(signals: pd.DataFrame, names: Mapping[str, str]) -> Figure:
-    """One row of panels a model, one column a method, with the mean AUC in the titles.
+    """One row of panels per model, one column per method, with the mean AUC in the titles.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def wine_figure(signals: pd.DataFrame, names: Mapping[str, str]) -> Figure:
 
 @paper_style()
 def image_figure(signals: pd.DataFrame, names: Mapping[str, str]) -> Figure:
-    """One panel a method; the AUC of each foreign kind of images is in the panel's legend.
+    """One panel per method; the AUC of each kind of foreign images is in the panel's legend.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def outlier_figure(study: str, signals: pd.DataFrame, names: Mapping[str, str]) 
 
 
 def auc_text(auc: float) -> str:
-    """Three decimals, or as many more as it takes to see that it is not quite 1.
+    """An AUC to three decimals, or to as many as it takes to see that it is not quite 1.
 
     >>> auc_text(0.97812), auc_text(0.999958), auc_text(1.0)
     ('0.978', '0.99996', '1')
@@ -126,7 +127,7 @@ def _by_rows(chosen: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def edges_of(values: Mapping[str, np.ndarray], bins: int) -> np.ndarray:
-    """Edges of the bars for several kinds of rows together; what lies below the first edge belongs to the first bar."""
+    """Shared bin edges for several kinds of rows; values below the first edge belong to the first bar."""
     finite = [part[np.isfinite(part)] for part in values.values()]
     finite = [part for part in finite if len(part)]
     if not finite:
@@ -139,7 +140,7 @@ def edges_of(values: Mapping[str, np.ndarray], bins: int) -> np.ndarray:
 def _histograms(
     ax: Any, values: Mapping[str, np.ndarray], own: str, looks: Mapping[str, Any], bins: int = BINS
 ) -> None:
-    """Fractions of each kind of rows in the same bars; its own kind is filled."""
+    """Histograms of the fractions of each kind of rows, with shared bins; the model's own kind is filled."""
     edges = edges_of(values, bins)
     for kind, part in values.items():
         counts, _ = np.histogram(np.clip(part, edges[0], edges[-1]), edges)

@@ -16,7 +16,7 @@ from joints.runtime.files import replacing
 from joints.study.entries import MetricEntry
 
 INSTALL = (
-    "install a TeX system, on Debian and Ubuntu: apt install texlive-latex-recommended texlive-latex-extra "
+    "install a TeX system, on Debian or Ubuntu with apt install texlive-latex-recommended texlive-latex-extra "
     "texlive-pictures texlive-fonts-recommended"
 )
 
@@ -47,7 +47,7 @@ def document(
     metric: MetricEntry,
     rate: float,
 ) -> str:
-    """The LaTeX source; it reads the files of the run where they are."""
+    """The LaTeX source, which refers to the files of the run."""
     what, against = latex_label(metric.label), latex_label(reference)
     parts = [
         _HEAD % latex_label(run),
@@ -67,7 +67,7 @@ def document(
             "Every cell of the paper's Table 1: ours / theirs ($z$), bold where $|z| > 1$.",
         ),
         _table(results / "tables" / "ranks.tex", "Average ranks, Friedman test and Nemenyi's critical difference."),
-        _figure(figures / "ranks.pgf", "Average ranks; methods that a bar joins do not differ by Nemenyi's test."),
+        _figure(figures / "ranks.pgf", "Average ranks; methods joined by a bar do not differ by Nemenyi's test."),
         _table(
             results / "tables" / "tally.tex",
             f"Wins/ties/losses against {against} by corrected resampled $t$-tests with Holm's correction.",
@@ -79,12 +79,12 @@ def document(
             rf"\clearpage\section*{{{latex_label(row['title'])}}}",
             _table(
                 results / "tables" / f"{row['dataset']}.tex",
-                rf"{what} per percent of missing values at test time with 95\% confidence intervals.",
-                fit=False,  # two halves, one below the other
+                rf"{what} by percentage of missing values at test time, with 95\% confidence intervals.",
+                fit=False,  # it has two halves, one below the other
             ),
             _figure(
                 figures / f"{row['dataset']}.pgf",
-                f"{what} against proportion of missing values, once for each method, with its "
+                f"{what} against the proportion of missing values, one panel per method, with its "
                 r"95\% confidence interval.",
             ),
         ]
@@ -102,7 +102,7 @@ def build(
     rate: float,
     output: str | Path,
 ) -> None:
-    """Compile the document; raises a JointsError that says what to install where there is no LaTeX."""
+    """Compile the document; without LaTeX, raises a JointsError that says what to install."""
     program = shutil.which("pdflatex")
     if program is None:
         raise JointsError(f"there is no pdflatex, which the PDF of all tables and figures needs: {INSTALL}")
@@ -113,7 +113,7 @@ def build(
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "study.tex").write_text(source, encoding="utf-8")
         command = [program, "-interaction=nonstopmode", "-halt-on-error", "study.tex"]
-        for _ in range(2):  # the second time for references
+        for _ in range(2):  # the second run resolves references
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
             if done.returncode:
                 said = [line for line in done.stdout.splitlines() if line.startswith("!")] or done.stdout.splitlines()

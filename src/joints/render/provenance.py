@@ -1,4 +1,4 @@
-"""Where a run's numbers come from: the data's sources, the versions of what computed them, and the time it took."""
+"""Where a run's numbers come from: the sources of the data, the software that computed them, and the time it took."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of the code that runs, and whether files differ from it; empty outside of a git repository."""
+    """The commit of the running code, and whether files differ from it; empty outside a git repository."""
     here = Path(__file__).parent
 
     def git(*arguments: str) -> str:
@@ -48,7 +48,7 @@ def commit() -> str:
 
 
 def processor() -> str:
-    """The name of the processor, where the system tells it."""
+    """The name of the processor, if the system reveals it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -61,7 +61,7 @@ def processor() -> str:
 def record(
     settings: Mapping[str, Any], records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame
 ) -> dict[str, Any]:
-    """The same for programs: the run's configuration, what computed it, its data, and core-seconds of every model."""
+    """The provenance for programs: the run's configuration, software and data, and the CPU seconds of every model."""
     seconds = {
         str(dataset): {
             row["model"]: {"fit": round(row["fit_seconds"], 1), "predict": round(row["predict_seconds"], 1)}
@@ -69,7 +69,7 @@ def record(
         }
         for dataset, rows in totals.groupby("dataset", sort=False)
     }
-    # checksums tell what was read, from whatever mirror
+    # checksums identify what was read, whatever the mirror
     data = {
         name: {key: of[key] for key in of if key not in ("server", "url", "address", "path")}
         for name, of in records.items()
@@ -78,7 +78,7 @@ def record(
 
 
 def total_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
-    """Core-seconds of fitting (once per fold) and of predicting (all rates) of every model on every dataset."""
+    """CPU seconds of fitting (once per fold) and predicting (all rates) of every model on every dataset."""
     folds = seconds.groupby(["dataset", "model", "mechanism", "repetition", "fold"], sort=False)
     per_fold = folds.agg(fit=("fit_seconds", "first"), predict=("predict_seconds", "sum")).reset_index()
     totals = per_fold.groupby(["dataset", "model"], sort=False)[["fit", "predict"]].sum().reset_index()
@@ -86,7 +86,7 @@ def total_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
 
 
 def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """All of it as one page of HTML."""
+    """The provenance as one HTML page."""
     data = Table(
         ["Dataset", "source", "id, address or file", "rows", "SHA-256 of the table", "date"],
         [[Cell(name), *(Cell(text) for text in _origin(record))] for name, record in records.items()],
@@ -103,13 +103,13 @@ def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels:
         [1],
     )
     note = (
-        "Where each dataset came from, what computed the results, and the seconds of fitting and predicting over all "
-        "folds and rates. Methods that share a model (GeF and GeF+) share its seconds."
+        "Where each dataset came from, what computed the results, and the CPU seconds of fitting and predicting over "
+        "all folds and rates. Methods that share a model (GeF and GeF+) share its seconds."
     )
     return to_html([data, software, times], "Provenance", note)
 
 
 def _origin(record: Mapping[str, Any]) -> Sequence[str]:
     where = next((str(record[key]) for key in ("id", "url", "package", "name", "path") if record.get(key)), "")
-    digest = str(record.get("table_sha256") or record.get("sha256", ""))  # scikit-learn's have one of the content
+    digest = str(record.get("table_sha256") or record.get("sha256", ""))  # scikit-learn's are of the content
     return [str(record.get("source", "")), where, str(record.get("rows", "")), digest[:16], str(record.get("date", ""))]

@@ -1,6 +1,6 @@
 """Figures as files: `.pgf` for LaTeX, `.pdf` and `.png`; the same bytes on every machine, with or without TeX.
 
-No TeX is needed to write a file, and its presence changes nothing: see `joints.patches.matplotlib_pgf`.
+TeX is not needed to write a file, and its presence changes nothing: see `joints.patches.matplotlib_pgf`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ FORMATS = ("pgf", "pdf", "png")
 
 @contextmanager
 def paper_style() -> Iterator[None]:
-    """The paper's look for all figures that are made inside."""
+    """The paper's style for all figures made inside."""
     with mpl.rc_context(fname=STYLE):
         yield
 
 
 def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure, in the format that the path's ending says."""
+    """Write a figure in the format of the path's extension."""
     path = Path(path)
     options: dict[str, Any] = {"format": path.suffix[1:]}
     if options["format"] == "pdf":

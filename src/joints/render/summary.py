@@ -1,4 +1,4 @@
-"""The tables about all datasets together, and the run in a few lines for the terminal."""
+"""The tables about all datasets together, and the summary of a run for the terminal."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def view_tables(
         "table1": (
             tables.result_table(frames["table1"], of_table1, metric),
             f"{metric.title} at {100 * rate:g} % of missing values",
-            "Mean and 95 % interval; the best method is underlined, all within its interval are bold.  "
+            "Mean and 95 % interval; the best method is underlined, and all within its interval are bold.  "
             + repetitions_sentence(at(frames["means"], **view.keys), labels_of(of_table1)),
         ),
         "ranks": (
             tables.rank_table(at(frames["ranks"], **view.keys), labels),
             f"Average ranks over the datasets by {metric.label[0].lower()}{metric.label[1:]}",
-            "1 is the best; p is that of Friedman's test, CD is Nemenyi's critical difference at the 5 % level.",
+            "1 is the best; p is the p-value of Friedman's test, CD is Nemenyi's critical difference at the 5 % level.",
         ),
         "tally": (
             tables.tally_table(at(frames["tally"], **view.keys), labels),
@@ -66,7 +66,7 @@ def agreement_page(agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> t
 
 
 def outlier_lines(outliers: pd.DataFrame) -> list[str]:
-    """How well GeF+ tells the rows of its data from foreign ones, a line for each study of the run."""
+    """How well GeF+ separates rows like its training data from foreign ones, one line per study of the run."""
     lines = []
     for study, group in outliers[outliers["method"] == "gefp"].groupby("study", sort=False):
         found = [f"{row['auc']:.3f} ({row['model']}, {row['outliers']})" for row in group.to_dict("records")]
@@ -84,9 +84,9 @@ def summary(
     gain_figure: str,
     outliers: Sequence[pd.DataFrame] = (),
 ) -> str:
-    """What a run has made, for the terminal: Table 1, with the paper's numbers, and where everything is.
+    """The summary of a run for the terminal: Table 1, with the paper's numbers, and where everything is.
 
-    The paper's numbers are accuracies, so they stand beside those only.
+    The paper's numbers are accuracies, so they are shown only beside accuracies.
     """
     theirs = agreement if view.metric.paper and view.mechanism.paper else agreement.iloc[:0]
     brackets = ", the paper's in brackets" if len(theirs) else ""

@@ -1,7 +1,7 @@
 """The tables of the studies, and how they become LaTeX (booktabs), HTML, Markdown, and text for the terminal.
 
-The paper's rule: of each row the best mean is underlined, and every mean that is no worse than the best one made worse
-by its own interval is bold.
+The paper's rule: in each row the best mean is underlined, and every mean that is no worse than the best one made
+worse by its own interval is bold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LATEX_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, or a mean with its interval."""
+    """A string, or a mean with its interval."""
 
     text: str = ""
     mean: float | None = None
@@ -43,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A header and rows of cells; a rule before the columns in `rules`, those in `words` flush left in HTML."""
+    """A header and rows of cells; a rule precedes the columns in `rules`, and those in `words` are left-aligned."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -67,7 +67,7 @@ def emphasised(means: Sequence[float], intervals: Sequence[float], metric: Metri
 
 
 def result_table(table1: pd.DataFrame, methods: Sequence[MethodEntry], metric: MetricEntry) -> Table:
-    """Table 1: the paper's methods, and after them one's own."""
+    """Table 1: the paper's methods, then the user's own."""
     rows = []
     for row in table1.to_dict("records"):
         means, intervals = zip(*([row[name] for name in entry.columns] for entry in methods), strict=True)
@@ -76,7 +76,7 @@ def result_table(table1: pd.DataFrame, methods: Sequence[MethodEntry], metric: M
 
 
 def breaks(methods: Sequence[MethodEntry]) -> list[int]:
-    """Where a rule stands between methods: before the Generative Forests, and before one's own methods."""
+    """The positions of rules between methods: before the Generative Forests, and before the user's own methods."""
     groups = [(entry.family == "generative forest", not entry.paper) for entry in methods]
     return [i for i in range(1, len(groups)) if groups[i] != groups[i - 1]]
 
@@ -99,7 +99,7 @@ def dataset_tables(means: pd.DataFrame, methods: Sequence[MethodEntry], metric: 
 
 
 def agreement_table(agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> Table:
-    """Ours and the paper's accuracies side by side, with z; cells outside of the intervals are bold."""
+    """Our accuracies and the paper's side by side, with z; cells outside the intervals are bold."""
     found = [entry for entry in methods if entry.name in set(agreement["method"])]
     cells = {
         (row["dataset"], row["method"]): Cell(
@@ -112,7 +112,7 @@ def agreement_table(agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> 
 
 
 def side_by_side(table1: pd.DataFrame, agreement: pd.DataFrame, methods: Sequence[MethodEntry]) -> Table:
-    """Table 1, with the paper's number in brackets where it has one; cells outside of the intervals are bold."""
+    """Table 1, with the paper's number in brackets where it has one; cells outside the intervals are bold."""
     theirs = {(row["dataset"], row["method"]): row for row in agreement.to_dict("records")}
 
     def cell(dataset: str, ours: float, method: str) -> Cell:
@@ -160,7 +160,7 @@ def rank_table(ranks: pd.DataFrame, labels: Mapping[str, str]) -> Table:
 
 
 def outlier_tables(outliers: pd.DataFrame, labels: Mapping[str, str], names: Mapping[str, str]) -> list[Table]:
-    """The measures of an outlier study in percent, a table for each reading of its data."""
+    """The measures of an outlier study in percent, one table per reading of its data."""
 
     def measured(row: Mapping[Any, Any], measure: str) -> Cell:
         percent, interval = 100 * row[measure], 100 * row[f"{measure}_interval"]
@@ -183,7 +183,7 @@ def outlier_tables(outliers: pd.DataFrame, labels: Mapping[str, str], names: Map
 
 
 def dataset_details(datasets: pd.DataFrame) -> Table:
-    """The "dataset details" of the paper's appendix, with what is missing and where the data came from."""
+    """The "dataset details" of the paper's appendix, with the number of missing cells and the source of the data."""
     header = ["Dataset", "Name", "n", "m₀", "m₁", "|Y|", "%Maj", "missing cells", "source"]
     names = ["label", "title", "n", "categorical", "continuous", "classes", "majority", "missing", "source"]
     rows = [[Cell(str(row[name])) for name in names] for row in datasets.to_dict("records")]
@@ -285,7 +285,7 @@ tbody tr:hover {{ background: #f3f6fa; }}
 
 
 def to_html(tables: Sequence[Table], title: str, note: str = "") -> str:
-    """One or more tables as a page of its own."""
+    """One or more tables as a complete page."""
     body = [f"<p>{escape(note)}</p>"] if note else []
     return _PAGE.format(title=_html_label(title), body="\n".join(body + [_html_table(table) for table in tables]))
 
@@ -318,7 +318,7 @@ def _html_cell(cell: Cell) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """A table for a document in Markdown.
+    """A table in Markdown.
 
     >>> print(to_markdown(Table(["", "GeF+"], [[Cell("bank"), Cell("", 90.8, 0.1, bold=True)]])))
     | | GeF⁺ |

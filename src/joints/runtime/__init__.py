@@ -1,1 +1,1 @@
-"""What a job of the workflow needs besides its science: configurations, files, logs, progress, and fingerprints."""
+"""What a job of the workflow needs apart from its science: configurations, files, logs, progress, and fingerprints."""

@@ -1,8 +1,8 @@
-"""Configurations and catalogues: YAML files that a schema describes completely.
+"""Configurations and catalogues: YAML files that are fully described by a schema.
 
-A key that the schema does not know is an error and never a silent default; every message is one sentence that names the
-file and the key.  A configuration may extend another one and state only what differs:
-``python -m joints.runtime.config config/quick.yaml`` shows what comes out.
+A key that is not in the schema is an error, never silently ignored; every message is one sentence that names the file
+and the key.  A configuration may extend another one and state only what differs:
+``python -m joints.runtime.config config/quick.yaml`` shows the result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which a key given twice is an error; plain YAML would keep the second and say nothing."""
+    """YAML in which a duplicate key is an error; PyYAML would silently keep the second value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
@@ -51,12 +51,12 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
         where = f" (line {mark.line + 1})" if mark else ""
         raise JointsError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', error)}") from error
     if not isinstance(content, dict):
-        raise JointsError(f"{path} must hold a mapping of keys to values")
+        raise JointsError(f"{path} must contain a mapping of keys to values")
     return content
 
 
 def read_layers(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
-    """The files that a configuration consists of, the one that all others extend first; each with its content."""
+    """The files that make up a configuration, each with its content; the one that all others extend comes first."""
     layers: list[tuple[str, dict[str, Any]]] = []
     waiting: str | None = str(path)
     while waiting is not None:
@@ -73,8 +73,8 @@ def read_layers(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with some of its keys changed.
 
-    Groups of settings, whose keys the schema lists, are changed key by key.  Anything else (a value, a list, or a
-    collection under keys of one's own) is replaced whole, and null takes a key away.
+    Groups of settings, whose keys the schema lists, are merged key by key.  Anything else (a value, a list, or a
+    collection under user-defined keys) is replaced as a whole, and null removes a key.
 
     >>> schema = {"properties": {"protocol": {"properties": {"folds": {}, "rates": {}}}, "own": {}}}
     >>> merge({"protocol": {"folds": 5, "rates": [0, 0.3]}, "own": {"a": 1}, "x": 1},
@@ -96,7 +96,7 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any], schema: Mapping[s
 def read_run(
     files: Sequence[str | Path], schema: Mapping[str, Any], added: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The configuration in one or more files, each with what it extends, and what the command line adds; validated."""
+    """The validated configuration from one or more files, with what they extend and what the command line adds."""
     # a file that several of them extend counts once, or it would undo what the first ones changed
     layers = list({name: content for path in files for name, content in read_layers(path)}.items())
     if added:
@@ -110,7 +110,7 @@ def read_run(
 
 
 def _check_keys(content: Mapping[str, Any], schema: Mapping[str, Any], source: str, inside: str = "") -> None:
-    """Raise a JointsError for a key that the schema does not know, in the file that has it."""
+    """Raise a JointsError for a key that is not in the schema, naming the file that has it."""
     known = schema.get("properties")
     if known is None or schema.get("additionalProperties", True) is not False:
         return
@@ -126,7 +126,7 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str 
     """Raise a JointsError that names the key and `source` unless `content` fits the schema."""
     import jsonschema  # here: jobs import this module for its other functions, and never validate
 
-    # YAML allows keys that are not strings (a label 1); JSON, and so the schema, only knows strings.
+    # YAML allows keys that are not strings (such as a label 1); JSON, and hence the schema, allows only strings.
     plain = json.loads(json.dumps(_text_keys(content)))
     validator = jsonschema.Draft202012Validator(schema)
     errors = sorted(

@@ -1,7 +1,7 @@
-"""Files that appear whole or not at all.
+"""Files that appear complete or not at all.
 
-Whatever the workflow writes goes to a temporary name first and is renamed when it is complete, so that a job that is
-killed never leaves a half-written result that looks like a good one.
+Everything the workflow writes goes to a temporary file first, which is renamed when it is complete, so that a killed
+job never leaves behind a half-written result that looks like a good one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary path that becomes `path` when the block ends well, and is removed when it does not."""
+    """A temporary path that becomes `path` if the block succeeds, and is removed if it does not."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -28,7 +28,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        if error.filename is None:  # a full disk does not say which file it has no room for
+        if error.filename is None:  # the error of a full disk does not name the file
             error.filename = str(path)
         raise
     finally:
@@ -36,18 +36,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file whole."""
+    """Write a text file atomically."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """Write a JSON file whole, readable by people."""
+    """Write a JSON file atomically, indented for reading."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_csv(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a table as a CSV file whole, numbers with all their digits."""
+    """Write a table as a CSV file atomically, numbers in full precision."""
     write_text(path, csv_text(table))
 
 

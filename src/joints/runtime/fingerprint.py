@@ -1,7 +1,7 @@
-"""Fingerprints of code, so that results know which code made them.
+"""Fingerprints of code, so that results are tied to the code that made them.
 
-Snakemake notices an edit of a script but not of the modules that the script imports.  A rule that has the fingerprint
-of its script's imports among its parameters is run again when the meaning of one of them changes.
+Snakemake notices an edit to a script but not to the modules that the script imports.  A rule whose parameters include
+the fingerprint of its script's imports is rerun when the meaning of one of them changes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from joints.runtime.files import sha256
 
 PACKAGE = __name__.split(".")[0]
 SOURCE = Path(__file__).resolve().parents[2]  # the folder that holds the package
-# How jobs run and how downloads are fetched decides nothing about what is in a result.
+# How jobs run and how data is downloaded has no effect on the content of results.
 WITHOUT = tuple(f"{PACKAGE}.{name}." for name in ("runtime", "data.fetch", "data.sources"))
 
 
 def script_digest(script: str | Path, *modules: str) -> str:
-    """Digest of everything that a script imports, and of modules that it finds by names in a catalogue.
+    """Digest of everything that a script imports, and of modules that it loads by name from a catalogue.
 
-    The script itself is left to Snakemake.
+    Snakemake itself watches the script.
     """
     return code_digest(*modules, *_imports_of(Path(script), []))
 
@@ -31,9 +31,9 @@ def script_digest(script: str | Path, *modules: str) -> str:
 def code_digest(*modules: str) -> str:
     """Digest of the named modules and of all modules of this package, or of the user, that they import.
 
-    Comments, docstrings and layout do not count; files beside a module that its text names, such as a style, do.  The
-    ``__init__`` of a package counts only where code imports names from that package: else the collection of public
-    names at the top would tie everything to everything.
+    Comments, docstrings and layout do not count; files next to a module that its code names, such as a style, do.  The
+    ``__init__`` of a package counts only where code imports names from that package: otherwise the public names
+    collected at the top level would tie everything to everything.
 
     >>> code_digest("joints.interface") == code_digest("joints.interface")
     True
@@ -47,7 +47,7 @@ def code_digest(*modules: str) -> str:
 
 
 def import_closure(*modules: str) -> set[str]:
-    """Names of the given modules and of all that they import, directly or not; those `WITHOUT` effect are left out."""
+    """Names of the given modules and of all that they import, directly or indirectly, except those in `WITHOUT`."""
     found: set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -61,7 +61,7 @@ def import_closure(*modules: str) -> set[str]:
 
 
 def _file(name: str) -> Path:
-    """The file of a module: of this package, of the folder one works in, or of any other that is installed."""
+    """The file of a module: in this package, in the working directory, or in any other installed package."""
     path = _own_file(name)
     if path is None:
         try:

@@ -1,7 +1,7 @@
-"""The log of a workflow job: everything in the rule's log file, and what went wrong on the terminal in one sentence.
+"""Logging of a workflow job: everything goes to the rule's log file, and errors also to the terminal, in one sentence.
 
-Every script calls `start` before anything else.  From then on an exception that nobody catches is written to the log
-with its traceback, and to the terminal as one sentence that names the log.
+Every script calls `start` before anything else.  From then on an uncaught exception is written to the log with its
+traceback, and to the terminal as one sentence that names the log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from joints.patches.scipy_stats import import_later
 
 
 def start(log_file: str | Path) -> None:
-    """Send the log of this process to `log_file`, warnings also to the terminal, and catch what is not caught."""
+    """Log to `log_file`, and warnings also to the terminal; report uncaught exceptions to both."""
     path = Path(log_file)
     path.parent.mkdir(parents=True, exist_ok=True)
     to_file = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -27,8 +27,8 @@ def start(log_file: str | Path) -> None:
     to_terminal.addFilter(_not_a_crash)
     logging.basicConfig(level=logging.INFO, handlers=[to_file, to_terminal], force=True)
     logging.captureWarnings(True)
-    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, stops nothing
-    import_later()  # after the log is open, which it may want to write to
+    logging.raiseExceptions = False  # a log that cannot be written, for example on a full disk, stops nothing
+    import_later()  # only now, because it may write to the log
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -38,12 +38,12 @@ def start(log_file: str | Path) -> None:
         print(sentence(error, path), file=sys.stderr, flush=True)
 
     sys.excepthook = report
-    # Snakemake ends jobs by SIGTERM; as an exception it lets temporary files be removed on the way out.
+    # Snakemake stops jobs with SIGTERM; turned into an exception, it leaves time to remove temporary files.
     signal.signal(signal.SIGTERM, _leave)
 
 
 def sentence(error: BaseException, log_file: Path) -> str:
-    """One line for the terminal: the message of an expected failure, or the kind of an unexpected one."""
+    """One line for the terminal: the message of an expected failure, or the type and message of an unexpected one."""
     message = " ".join(str(error).split())
     if not isinstance(error, JointsError):
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,4 +1,4 @@
-"""Lines in the log of a long job."""
+"""Progress lines in the log of a long job."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ logger = logging.getLogger(__name__)
 
 
 class FoldProgress:
-    """What is done, and how long the rest may take."""
+    """How many folds are done, and how long the rest may take."""
 
     def __init__(self, what: str, total: int) -> None:
         self.what, self.total, self.done = what, total, 0
         self.start = perf_counter()
 
     def step(self) -> None:
-        """One more part is done."""
+        """Count one more fold as done."""
         self.done += 1
         spent = perf_counter() - self.start
         left = spent / self.done * (self.total - self.done)

@@ -1,7 +1,7 @@
-"""Long jobs in parts: what a killed job had finished is not computed again.
+"""Long jobs in parts: what a killed job had finished is not recomputed.
 
-A job of several repetitions keeps each finished one in a folder beside its output, under a key made of everything that
-the job depends on.  When all parts are there they become the output, and the folder goes.
+A job of several repetitions keeps each finished one in a folder next to its output, under a key derived from everything
+that the job depends on.  When all parts are there, they are joined into the output and the folder is removed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def write_in_parts(
     parts : iterable
         Names of the parts, such as repetitions.
     compute : function
-        From a part to a CSV text with a header for each output.
+        From a part to one CSV text per output, with a header.
     depends_on : object
         Its `repr` is part of the key; parts with another key are removed.
     inputs : paths

@@ -1,1 +1,1 @@
-"""The studies of the paper: what is planned, how it is run, and what comes out as numbers."""
+"""The studies of the paper: how they are planned and run, and the numbers that result."""

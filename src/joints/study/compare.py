@@ -40,7 +40,7 @@ def comparison_tables(
     rivals : sequence of str
         The methods that gains are measured over.
     view, rate : View and float
-        What the paper's Table 1 is about.
+        The mechanism, metric and missing rate of the paper's Table 1.
     """
     shown = [entry for entry in methods.values() if entry.shown]
     cells = summarise.at(means, **view.keys, rate=rate)

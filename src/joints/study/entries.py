@@ -1,8 +1,8 @@
 """The catalogues of methods, mechanisms and metrics: what an entry says, and the object that it names.
 
 `config/methods.yaml`, `config/mechanisms.yaml` and `config/metrics.yaml` are the catalogues; schemas of the same names
-in `workflow/schemas` describe every key.  All that is known about a method, a mechanism or a metric stands in its
-entry: no other code names one.  Entries are tuples, because Snakemake notices changes of those.
+in `workflow/schemas` describe every key.  Everything specific to a method, a mechanism or a metric is in its
+entry: no other code names one.  Entries are tuples, because Snakemake notices changes in tuples.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MethodEntry(NamedTuple):
 
     @property
     def described(self) -> MethodEntry:
-        """What tables and figures depend on: neither how the method is computed nor what that costs."""
+        """The part that tables and figures depend on, without how the method is computed and what that costs."""
         return self._replace(cls="", parameters={}, seconds=1.0)
 
     @property
@@ -43,18 +43,18 @@ class MethodEntry(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, str]:
-        """The columns of its mean and interval in the files that the paper's LaTeX reads; its own names elsewhere."""
+        """The columns of its mean and interval: those that the paper's LaTeX reads, or else named after the method."""
         mean, interval = self.paper.get("columns", (self.name, f"{self.name}_ci"))
         return mean, interval
 
     @property
     def in_table1(self) -> bool:
-        """Whether it has a column of Table 1: the paper says so for its own methods, all others have one."""
+        """Whether it has a column in Table 1: the paper's methods as in the paper, and all others."""
         return self.shown and bool(self.paper.get("table1", not self.paper))
 
     @property
     def in_figure2(self) -> bool:
-        """Whether it has a panel of Figure 2, likewise."""
+        """Whether it has a panel in Figure 2, likewise."""
         return self.shown and bool(self.paper.get("figure2", not self.paper))
 
 
@@ -81,7 +81,7 @@ class MetricEntry(NamedTuple):
 
     @property
     def scale(self) -> int:
-        """What a score is multiplied with in tables and figures: scores themselves are fractions."""
+        """The factor for scores in tables and figures; scores themselves are fractions."""
         return 100 if self.unit == "%" else 1
 
     @property
@@ -104,7 +104,7 @@ class View(NamedTuple):
 
     mechanism: MechanismEntry
     metric: MetricEntry
-    folder: str  # its part of file names: empty for the first view of a run
+    folder: str  # the prefix of its file names: empty for the first view of a run
 
     @property
     def keys(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """One dataset and one model: scores of every answer, repetition, fold and missing rate (appendix C of the paper).
 
-Scores are the same bytes on every run of the same configuration.  Seconds are not, so they are a table of their own;
-they are those of the processor, of all threads together.
+Scores are identical to the byte in every run of the same configuration.  Times are not, so they have a table of their
+own; they are CPU seconds, summed over all threads.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def score(
     Returns
     -------
     scores : DataFrame
-        One row per answer, mechanism, rate, repetition and fold, with a column for each metric.
+        One row per answer, mechanism, rate, repetition and fold, with one column per metric.
     seconds : DataFrame
         One row per mechanism, rate, repetition and fold.
     """
@@ -103,7 +103,7 @@ def _training_fold(
 def _masked(
     data: Dataset, protocol: Protocol, fold: Fold, mechanisms: Mapping[str, Mechanism], place: str
 ) -> Iterator[tuple[str, Callable[[float], np.ndarray]]]:
-    """For each mechanism its name, and the test rows as a function of the missing rate."""
+    """For each mechanism, its name and the test rows as a function of the missing rate."""
     for name, mechanism in mechanisms.items():
         with _naming(f"{place}, mechanism {name}"):
             order = mask_order(fold, data, protocol, mechanism)
@@ -128,7 +128,7 @@ def _checked(proba: np.ndarray, n_rows: int, classes: np.ndarray, n_classes: int
 
 @contextmanager
 def _naming(place: str) -> Iterator[None]:
-    """Any failure inside becomes one sentence that names the place; the log keeps the traceback."""
+    """Turn any failure inside into one sentence that names the place; the log keeps the traceback."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The forests of the study: grown once for each fold, kept in files, and shared by all methods."""
+"""The forests of the study: grown once per fold, kept in files, and shared by all methods."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def from_folders(folders: Sequence[str | Path]) -> ForestOf:
 
 
 def grown_once(data: Dataset, protocol: Protocol, parameters: Mapping[str, Any], n_jobs: int = 1) -> ForestOf:
-    """Forests that are grown when they are first asked for, and kept in memory."""
+    """Forests that are grown on first use and kept in memory."""
     kept: dict[tuple[int, int], ForestClassifier] = {}
 
     def of(fold: Fold) -> ForestClassifier:
@@ -76,5 +76,5 @@ def grown_once(data: Dataset, protocol: Protocol, parameters: Mapping[str, Any],
 
 
 def file_name(fold: Fold) -> str:
-    """A folder may hold the forests of several repetitions."""
+    """The name of a fold's file; a folder may hold the forests of several repetitions."""
     return f"repetition{fold.repetition}_fold{fold.fold}.joblib"

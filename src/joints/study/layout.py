@@ -1,4 +1,4 @@
-"""Where a run keeps what it writes: one pattern for each kind of file, in the words of the workflow's wildcards."""
+"""Where a run keeps what it writes: one pattern per kind of file, with the workflow's wildcards."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-# Probabilities that agree to this many decimals are tied: the same sum formed in another order must decide nothing.
+# Probabilities that agree to this many decimals are tied: the order of summation must not decide anything.
 DECIMALS = 10
-SMALLEST_PROBABILITY = 1e-15  # for the log-loss, where a method rules the true class out
+SMALLEST_PROBABILITY = 1e-15  # for the log-loss, where a method rules out the true class
 CONFIDENCE_BINS = 15
 
 
@@ -44,7 +44,7 @@ def brier(truth: np.ndarray, proba: np.ndarray) -> float:
 def roc_auc(truth: np.ndarray, proba: np.ndarray) -> float:
     """The area under the ROC curve of each class against the rest, weighted by the rows of each class.
 
-    NaN where all rows are of one class.
+    NaN if all rows belong to one class.
 
     >>> roc_auc(np.array([0, 1, 1]), np.array([[0.6, 0.4], [0.6, 0.4], [0.1, 0.9]]))
     0.75
@@ -82,6 +82,6 @@ def _of_truth(truth: np.ndarray, proba: np.ndarray) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 1 on; equal values share the mean of theirs."""
+    """Ranks, starting at 1; equal values share the mean of their ranks."""
     _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(sizes) - (sizes - 1) / 2)[place]

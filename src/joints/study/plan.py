@@ -1,9 +1,8 @@
 """The plan of a run: everything that follows from a configuration and its catalogues.
 
-Which datasets and methods there are, which models answer for them, in which pieces the work is done, where results
-stand, and what each rule of the workflow depends on: all of it is asked here, by the workflow, by documents and by
-tests, and derived nowhere else.  Costs are guesses; they decide about threads, memory and run time, never about results
-or their names.
+This module alone derives which datasets and methods a run has, which models answer for them, into which pieces the work
+is divided, where results are written, and what each rule of the workflow depends on; the workflow, documents and tests
+ask it.  Costs are guesses: they affect threads and memory, never results or their names.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from joints.study.layout import FIGURE_KINDS, Layout, fill
 from joints.study.protocol import Protocol
 
 SCHEMAS = Path("workflow/schemas")
-REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps those that there are
-LONG_JOB = 600  # seconds on one core from which a job gets two threads
+REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps the existing ones
+LONG_JOB = 600  # a job that takes longer than this on one core, in seconds, gets two threads
 NAMES = "[a-z][a-z0-9_]*"
 
 
@@ -78,7 +77,7 @@ class Plan:
         return plan
 
     def check(self, config_file: str) -> None:
-        """Raise a JointsError unless everything that the configuration names is there and makes sense."""
+        """Raise a JointsError unless everything that the configuration names exists and makes sense."""
         config, catalogues = self.config, self.config["catalogues"]
         check_methods(self.methods, catalogues["methods"])
         allowed = config["fetch"]["sources"]
@@ -149,7 +148,7 @@ class Plan:
 
     @cached_property
     def used(self) -> dict[str, MethodEntry]:
-        """The methods of the run: the paper's in the paper's order, then one's own in that of the configuration."""
+        """The methods of the run: the paper's in the paper's order, then the user's in the configuration's order."""
         entries = [self.methods[name].described for name in self.config["methods"]]
         ordered = sorted(entries, key=lambda entry: (not entry.shown, entry.paper.get("place", len(self.methods))))
         return {entry.name: entry for entry in ordered}
@@ -166,12 +165,12 @@ class Plan:
 
     @property
     def rivals(self) -> list[str]:
-        """The methods that gains are measured over: the reference, and those that are there for comparison only."""
+        """The methods that gains are measured over: the reference, and those that the run has only for comparison."""
         return [self.reference, *(name for name, entry in self.used.items() if not entry.shown)]
 
     @cached_property
     def paper_columns(self) -> list[MethodEntry]:
-        """The methods with columns in the files that the paper's LaTeX reads, in its order; then one's own."""
+        """The methods with columns in the files that the paper's LaTeX reads, in its order; then the user's own."""
         own = [entry for entry in self.shown if not entry.paper]
         return [*(entry.described for entry in self.methods.values() if entry.paper), *own]
 
@@ -190,17 +189,17 @@ class Plan:
 
     @cached_property
     def views(self) -> list[View]:
-        """What the run's tables and figures are about; the first one has the plain names."""
+        """The views of the run: one per mechanism and metric.  The first has plain file names."""
         pairs = [(m, s) for m in self.config["protocol"]["mechanisms"] for s in self.config["metrics"]]
         return [View(self.mechanisms[m], self.metrics[s], f"{m}/{s}/" if i else "") for i, (m, s) in enumerate(pairs)]
 
     def view(self, folder: str) -> View:
-        """The view with this part of file names."""
+        """The view with this prefix of its file names."""
         return next(view for view in self.views if view.folder == folder)
 
     @cached_property
     def paper_view(self) -> View:
-        """What the paper's own numbers are about."""
+        """The view of the paper's own numbers."""
         mechanism = next(entry for entry in self.mechanisms.values() if entry.paper)
         metric = next(entry for entry in self.metrics.values() if entry.paper)
         return View(mechanism, metric, "")
@@ -228,7 +227,7 @@ class Plan:
     # -------------------------------------------------------------------------------------------------- the data
 
     def parts(self, dataset: str) -> list[str]:
-        """The datasets that have to be fetched for a dataset: itself, or the parts that it consists of."""
+        """The datasets to fetch for a dataset: itself, or its parts."""
         return list(self.datasets[dataset].parts) or [dataset]
 
     def _parts(self, datasets: Sequence[str]) -> list[str]:
@@ -239,7 +238,7 @@ class Plan:
 
     @property
     def all_raw_tables(self) -> list[Path]:
-        """Those of the run's datasets and of the outlier studies."""
+        """The raw tables of the run's datasets and of the outlier studies."""
         return [fill(self.files.raw, dataset=part) for part in self._parts([*self.names, *self.outlier_datasets])]
 
     @property
@@ -249,7 +248,7 @@ class Plan:
 
     @property
     def all_records(self) -> list[Path]:
-        """The records of everything that the run has read, for the outlier studies too."""
+        """The records of everything that the run reads, including the outlier studies."""
         return [fill(self.files.record, dataset=part) for part in self._parts([*self.names, *self.outlier_datasets])]
 
     @property
@@ -257,7 +256,7 @@ class Plan:
         return [fill(self.files.dataset, dataset=name) for name in self.names]
 
     def own_files(self, dataset: str) -> list[str]:
-        """The user's own files among the sources of a dataset: an edit of one makes the dataset stale."""
+        """The user's own files among the sources of a dataset: an edit to one invalidates the dataset."""
         paths = [source["csv"]["path"] for source in self.datasets[dataset].sources if "csv" in source]
         return [path for path in paths if Path(path).is_file()]
 
@@ -283,7 +282,7 @@ class Plan:
         return Protocol.read(self.config["protocol"], dataset, model)
 
     def fold_settings(self, dataset: str) -> Protocol:
-        """What the forests of a repetition depend on: neither rates nor how many repetitions there are."""
+        """What the forests of a repetition depend on: neither the rates nor the number of repetitions."""
         return self.protocol(dataset)._replace(rates=(), repetitions=1)
 
     def score_settings(self, dataset: str) -> Protocol:
@@ -330,11 +329,11 @@ class Plan:
         ]
 
     def model(self, name: str) -> MethodEntry:
-        """What the scores of a model depend on: neither labels and costs, nor which methods take its answers."""
+        """What the scores of a model depend on: neither labels and costs, nor which methods use its answers."""
         return MethodEntry(name, "", self.methods[name].cls, self.methods[name].parameters)
 
     def mechanism(self, name: str) -> MechanismEntry:
-        """What the scores depend on, likewise."""
+        """What the scores depend on in a mechanism, likewise."""
         return self.mechanisms[name]._replace(label="", paper=False)
 
     @property
@@ -342,7 +341,7 @@ class Plan:
         return {name: entry.function for name, entry in self.metrics.items()}
 
     def modules(self, models: Sequence[str], mechanisms: Sequence[str]) -> list[str]:
-        """The modules that the catalogues name for some models and mechanisms: scripts import them by their names."""
+        """The modules that the catalogues name for some models and mechanisms; scripts import them by name."""
         named = [
             *(self.methods[name].cls for name in models),
             *(self.mechanisms[name].cls for name in mechanisms),
@@ -353,13 +352,13 @@ class Plan:
     # ------------------------------------------------------------------------------------------------------ costs
 
     def seconds_per_fold(self, dataset: str, seconds: float) -> float:
-        """A guess, from the size that the catalogue promises."""
+        """A guess, from the size of the dataset in the catalogue."""
         numbers = self.datasets[dataset].numbers
         features = numbers.get("categorical", 0) + numbers.get("continuous", 0)
         return seconds * numbers.get("n", 5000) * (features or 20) / 100_000
 
     def threads(self, dataset: str, model: str, repetitions: str) -> int:
-        """One thread; two where a job is long, so that no run ends waiting for a single core."""
+        """One thread, or two for a long job, so that the end of a run does not wait for a single core."""
         folds = self.protocol(dataset).folds * len(members(repetitions))
         return 2 if self.seconds_per_fold(dataset, self.methods[model].seconds) * folds > LONG_JOB else 1
 
@@ -394,7 +393,7 @@ class Plan:
 
     @property
     def foreign_datasets(self) -> list[str]:
-        """The datasets of images that the outlier studies only ask about."""
+        """The datasets of images that the outlier studies evaluate but do not learn from."""
         return list(dict.fromkeys(kind["dataset"] for kind in self.foreign_kinds if "dataset" in kind))
 
     @property
@@ -415,7 +414,7 @@ class Plan:
         return fill(self.files.dataset, dataset=self.config["outliers"]["images"]["dataset"])
 
     def signals(self, study: str) -> list[Path]:
-        """The signals of an outlier study; of wine, one file for each reading of its classes."""
+        """The files of signals of an outlier study; for wine, one per reading of its classes."""
         if study != "wine":
             return [self.files.image_signals]
         readings = self.config["outliers"]["wine"]["datasets"]
@@ -463,7 +462,7 @@ class Plan:
 
     @property
     def variant_mechanism(self) -> str:
-        """The ablation looks at the run's first mechanism."""
+        """The mechanism of the ablation: the run's first."""
         return self.config["protocol"]["mechanisms"][0]
 
     def variant_modules(self, variant: str) -> list[str]:
@@ -535,7 +534,7 @@ class Plan:
 
     @property
     def data_files(self) -> list[Path]:
-        """The tables of the views as data: those that the paper's LaTeX reads."""
+        """The tables of the views as CSV files, which the paper's LaTeX reads."""
         return [
             path
             for view in self.views

@@ -4,9 +4,9 @@ Every seed of a run comes from here: the SHA-256 digest of
 
     joints/<run seed>/<dataset>/<repetition>/<fold>/<purpose>
 
-with repetitions and folds counted from 1, fold 0 for what concerns a repetition as a whole, and the purposes ``folds``,
-``mask``, ``forest``, ``outliers`` and the name of a method.  So a number never depends on which jobs ran, in which
-order, or on how many cores.
+with repetitions and folds counted from 1, fold 0 for whatever concerns a repetition as a whole, and the purposes
+``folds``, ``mask``, ``forest``, ``outliers`` and the name of a method.  So a result never depends on which jobs
+ran, in which order, or on how many cores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGEST_VALUE = 6.0  # standardised values are clipped to ±6, as in the authors
 
 
 class Protocol(NamedTuple):
-    """How one dataset is tested; a tuple, because Snakemake notices changes of those.
+    """How one dataset is tested; a tuple, because Snakemake notices changes in tuples.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class Protocol(NamedTuple):
 
     @classmethod
     def read(cls, settings: Mapping[str, Any], dataset: str, method: str | None = None) -> Protocol:
-        """The protocol of a dataset by the configuration's `protocol`, with what `exceptions` say about it.
+        """The protocol of a dataset from the configuration's `protocol`, including its `exceptions`.
 
-        A method that is named under `fewer`, for all datasets or for this one, has its first repetitions only.
+        A method named under `fewer`, for all datasets or for this one, has only the first repetitions.
         """
         exception = dict(settings.get("exceptions", {}).get(dataset, {}))
         fewer = {**settings.get("fewer", {}), **exception.pop("fewer", {})}
@@ -93,7 +93,7 @@ def mask_order(fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechani
 def without_cells(X: np.ndarray, order: np.ndarray, rate: float) -> np.ndarray:
     """A table with exactly floor(rate * cells) cells removed, those of smaller rates among them.
 
-    Cells that the data lacks anyway count like any other: they are missing whether or not the mask has them.
+    Cells that are already missing in the data count like any other: they stay missing whether or not they are removed.
     """
     out = X.copy()
     out.flat[order[: n_removed(rate, X.size)]] = np.nan
@@ -101,7 +101,7 @@ def without_cells(X: np.ndarray, order: np.ndarray, rate: float) -> np.ndarray:
 
 
 def n_removed(rate: float, cells: int) -> int:
-    """floor(rate * cells) for the rate as it is written, without the error of binary fractions.
+    """floor(rate * cells) for the rate as written, without the rounding error of binary fractions.
 
     >>> int(0.29 * 100), n_removed(0.29, 100)
     (28, 29)
@@ -130,8 +130,8 @@ def _digest(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -
 def stratify(y: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
     """The number of the test fold, 0, ..., folds - 1, of each row; stratified by class.
 
-    Each class is shuffled and dealt to the folds in turn, going on where the class before it ended, so that classes
-    and sizes differ by at most one row between folds.
+    Each class is shuffled and dealt to the folds in turn, starting where the previous class ended, so that folds differ
+    by at most one row, in size and in each class.
     """
     fold_of = np.empty(len(y), dtype=np.int64)
     dealt = 0
@@ -182,7 +182,7 @@ def scale(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarr
         values = X[~np.isnan(X[:, j]), j]
         if len(values):
             mean[j] = values.mean()
-            # a constant column may show a tiny deviation that is only rounding
+            # the deviation of a constant column may be a tiny rounding error instead of 0
             sd[j] = values.std() if values.min() < values.max() else 1.0
     return mean, sd
 

@@ -1,8 +1,8 @@
 """Scores: what one stage of the study writes and the next one reads.
 
-A score has keys (dataset, method, mechanism, rate, repetition, fold) and a value for each metric.  Files hold the
-answers of a fitted model, whether or not a method takes them: a new method that takes another answer of a model which
-was scored before costs nothing.  Seconds have files of their own, because no two runs have the same.
+A score has keys (dataset, method, mechanism, rate, repetition, fold) and a value for each metric.  Files hold all
+answers of a fitted model, whether or not a method uses them: a new method that uses another answer of a model that has
+already been scored costs nothing.  Times have files of their own, because they differ from run to run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS = ["fit_seconds", "predict_seconds"]
 
 
 def read_scores(paths: Iterable[str | Path], methods: Mapping[str, MethodEntry]) -> pd.DataFrame:
-    """The scores of some methods, from files of models' answers, sorted by their keys."""
+    """The scores of some methods, from files with the answers of models, sorted by their keys."""
     found = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
     by_answer = dict(iter(found.groupby(["model", "answer"], sort=False)))
     tables = []
@@ -38,6 +38,6 @@ def read_scores(paths: Iterable[str | Path], methods: Mapping[str, MethodEntry])
 
 
 def read_seconds(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Several files of seconds as one table, sorted by its keys."""
+    """Several files of times as one table, sorted by its keys."""
     tables = [pd.read_csv(path) for path in paths]
     return pd.concat(tables, ignore_index=True).sort_values(OF_MODEL, kind="stable", ignore_index=True)

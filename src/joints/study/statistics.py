@@ -41,7 +41,7 @@ def ranks(scores: pd.DataFrame, methods: Sequence[str], metrics: Sequence[Metric
     for metric in metrics:
         shared = repetition_means(scores, metric)[list(methods)].dropna()
         for key, group in shared.groupby(level=["mechanism", "rate"]):
-            # the decimals of the tables: equal numbers there should not differ in rank
+            # rounded as in the tables: numbers that are equal there should not differ in rank
             values = group.groupby(level="dataset").mean().round(metric.decimals)
             rank = values.rank(axis=1, ascending=metric.sign < 0).mean()
             chi_square, p_value = friedman_test(values.to_numpy())
@@ -54,7 +54,7 @@ def ranks(scores: pd.DataFrame, methods: Sequence[str], metrics: Sequence[Metric
 def friedman_test(accuracy: np.ndarray) -> tuple[float, float]:
     """Friedman's chi-square with its correction for ties, and the p-value; one row per dataset, one column per method.
 
-    Without any difference, or with fewer than three methods or two datasets, there is nothing to test: 0 and 1.
+    If nothing differs, or with fewer than three methods or two datasets, there is nothing to test: returns 0 and 1.
     """
     n, k = accuracy.shape
     if k < 3 or n < 2 or not np.ptp(accuracy, axis=1).any():

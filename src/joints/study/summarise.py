@@ -1,7 +1,7 @@
-"""Scores become the paper's numbers: means with 95 % intervals, Table 1, gains, and agreement with the paper.
+"""From scores to the paper's numbers: means with 95 % intervals, Table 1, gains, and agreement with the paper.
 
-Tables in, tables out.  Summaries are long tables: keys, the metric, and the numbers in the metric's unit.  Scores are
-fractions; a metric in percent is multiplied by 100 here.
+All functions map tables to tables.  Summaries are long tables: keys, the metric, and the numbers in the metric's unit.
+Scores are fractions; a metric in percent is multiplied by 100 here.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ LEVEL = 0.95
 def means(scores: pd.DataFrame, methods: Sequence[str], metrics: Sequence[MetricEntry]) -> pd.DataFrame:
     """Means and 95 % intervals, sorted by dataset, mechanism, metric, rate and method.
 
-    The interval is Student's t over the means of the repetitions, or over the folds where there is one repetition.
+    The interval is Student's t over the means of the repetitions, or over the folds if there is only one repetition.
 
     Returns
     -------
     DataFrame
-        dataset, method, mechanism, rate, metric, mean, interval (half its width; 0 where there is a single value),
+        dataset, method, mechanism, rate, metric, mean, interval (half its width; 0 if there is a single value),
         repetitions, folds (of each)
     """
     keys = ["dataset", "method", "mechanism", "rate"]
@@ -53,14 +53,14 @@ def at(table: pd.DataFrame, **keys: object) -> pd.DataFrame:
 
 
 def repetitions_sentence(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """How many repetitions and folds means rest on, most of them first.
+    """The numbers of repetitions and folds behind the means, the most common first.
 
     Parameters
     ----------
     table : DataFrame
         What `means` gives.
     labels : mapping from method to its label
-        The methods that are meant.
+        The methods to consider.
 
     >>> cells = pd.DataFrame({"dataset": "bank", "method": ["knn", "gef"], "repetitions": [3, 10], "folds": 5})
     >>> repetitions_sentence(cells, {"knn": "KNN", "gef": "GeF"})
@@ -117,7 +117,7 @@ def dataset_table(table: pd.DataFrame, methods: Sequence[MethodEntry], metric: M
 
 
 def bold_bound(table: pd.DataFrame, columns: Sequence[tuple[str, str]], metric: MetricEntry) -> np.ndarray:
-    """Of each row, the best mean made worse by its own interval: all means that are no worse are set in bold."""
+    """For each row, the best mean made worse by its own interval: all means that are no worse are set in bold."""
     best = (metric.sign * table[[mean for mean, _ in columns]]).to_numpy().argmax(axis=1)
     values = [table[columns[b][0]].iloc[i] - metric.sign * table[columns[b][1]].iloc[i] for i, b in enumerate(best)]
     return np.round(values, metric.decimals)
@@ -162,7 +162,7 @@ def table1(
 
 
 def in_file_order(methods: Sequence[MethodEntry], columns: Sequence[str]) -> list[MethodEntry]:
-    """Methods in the order in which a file of the paper has their columns; those that it lacks at the end."""
+    """Methods in the order of their columns in a file of the paper; those that it lacks come last."""
     places = {name: i for i, name in enumerate(columns)}
     return sorted(methods, key=lambda entry: places.get(entry.columns[0], len(places)))
 
@@ -243,7 +243,7 @@ def agreement(
 
 
 def z_score(difference: float, interval: float, other: float) -> float:
-    """A difference in units of both intervals together; infinite where neither has any width.
+    """A difference divided by the two half-widths added in quadrature; infinite if both are 0 and it is not.
 
     >>> z_score(1.0, 3.0, 4.0)
     0.2

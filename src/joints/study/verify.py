@@ -1,8 +1,8 @@
 """Does a run agree with the committed reference?  ``python -m joints.study.verify results/paper``, or ``make verify``.
 
-Every mean that both have (dataset, method, mechanism, missing rate, metric) is compared in units of both intervals
-together.  The same configuration gives the same numbers to the last digit; another seed, fewer repetitions, or rows in
-another order give numbers that stay within the intervals in about 95 of 100 cells.
+Every mean that both have (dataset, method, mechanism, missing rate, metric) is compared; a difference is divided by the
+two half-widths added in quadrature.  The same configuration gives the same numbers to the last digit; another
+seed, fewer repetitions, or rows in another order give numbers that stay within the intervals in about 95 of 100 cells.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from joints.errors import JointsError
 from joints.study.summarise import verdict, z_score
 
 COMMITTED = Path("results/reference")
-SHARE_WITHIN = 0.9  # less than 0.95: the cells of a dataset share their folds, so they go astray together
-FAR_Z, FAR_POINTS = 5.0, 2.0  # by more than both, nothing is off by chance
+SHARE_WITHIN = 0.9  # less than 0.95: the cells of a dataset share their folds, so they deviate together
+FAR_Z, FAR_POINTS = 5.0, 2.0  # a cell beyond both is not off by chance
 KEYS = ["dataset", "method", "mechanism", "rate", "metric"]
 
 
@@ -50,24 +50,24 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
 
 
 def agrees(table: pd.DataFrame) -> bool:
-    """Whether as many cells are within the intervals as in repetitions of one experiment, and none is far off."""
+    """Whether enough cells are within the intervals for a repetition of the same experiment, and none is far off."""
     return bool(table["verdict"].isin(["same", "within"]).mean() >= SHARE_WITHIN and not far_off(table).any())
 
 
 def far_off(table: pd.DataFrame) -> pd.Series:
-    """The cells that no chance explains, however many the others are."""
+    """The cells that chance does not explain, however many cells there are."""
     return (table["z"].abs() > FAR_Z) & (table["difference"].abs() > FAR_POINTS)
 
 
 def message(table: pd.DataFrame, name: str) -> str:
-    """What was compared and what came out, for the terminal."""
+    """What was compared, and the result, for the terminal."""
     counts = table["verdict"].value_counts().reindex(["same", "within", "near", "off"], fill_value=0)
     share = 100 * (counts["same"] + counts["within"]) / len(table)
     lines = [
         f"{len(table)} means of {table['dataset'].nunique()} datasets and {table['method'].nunique()} methods in "
-        f"{name} beside the reference:",
+        f"{name} compared with the reference:",
         f"{counts['same']} are the same, {counts['within']} within the intervals (|z| <= 1), {counts['near']} near "
-        f"(|z| <= 2), {counts['off']} off: {share:.1f} % agree, {100 * SHARE_WITHIN:g} % are asked.",
+        f"(|z| <= 2), {counts['off']} off: {share:.1f} % agree, at least {100 * SHARE_WITHIN:g} % are required.",
     ]
     if far_off(table).any():
         lines.append(f"{far_off(table).sum()} are far off (|z| > {FAR_Z:g} and more than {FAR_POINTS:g} points).")
@@ -82,12 +82,12 @@ def read_means(folder: Path) -> pd.DataFrame:
     """The means of a run."""
     path = folder / "means.csv"
     if not path.is_file():
-        raise JointsError(f"there is no {path}: finish the run first, for example by `make`")
+        raise JointsError(f"there is no {path}: finish the run first, for example with `make`")
     return pd.read_csv(path)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare the runs in the folders that are named; 0 if all agree."""
+    """Compare the runs in the given folders with the reference; 0 if all agree."""
     failed = False
     try:
         if not arguments:

@@ -85,7 +85,7 @@ def by_p_value(data, distributions, domains, random_state) -> np.ndarray:
 
 
 class InOrder(deque):
-    """A queue that takes what was just put in first, in the order in which it was put.
+    """A queue that serves the latest batch first, in the order in which its items were put in.
 
     deeprob-kit 1.1.0 puts a cluster whose features it cannot cut back at the end of its queue, and the children of a
     sum node then come in another order than its weights.  With this queue they come in the same.

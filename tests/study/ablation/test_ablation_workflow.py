@@ -1,4 +1,4 @@
-"""The ablation by the real Snakemake: beside the study's own scores, and stale only where something has changed."""
+"""The ablation with the real Snakemake: next to the study's own scores, and stale only where something has changed."""
 
 import re
 

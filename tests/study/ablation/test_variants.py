@@ -93,7 +93,10 @@ def test_a_third_of_the_features_is_a_third(root):
     [
         ({"datasets": ["brest"]}, "'ablation.datasets' has 'brest', which .* 'datasets' \\(did you mean 'breast'"),
         ({"rates": [0.3, 0.5]}, "'ablation.rates' has 0.5, which is not among the run's 'protocol.rates'"),
-        ({"repetitions": 3}, "'ablation.repetitions' is 3, but the study has 2 of dataset 'breast' and method 'mean'"),
+        (
+            {"repetitions": 3},
+            "'ablation.repetitions' is 3, but the study has only 2 for dataset 'breast' and method 'mean'",
+        ),
         (
             {"variants": {"a": {"label": "A", "methods": ["knn_huang"], "parameters": {"n_neighbors": 3}}}},
             "'ablation.variants.a.methods' has 'knn_huang', which is not among the run's 'methods'",
@@ -112,7 +115,7 @@ def test_the_study_must_have_what_variants_are_compared_with(config, methods, ch
 
 def test_a_method_with_fewer_repetitions(config, methods):
     config["protocol"]["exceptions"] = {"breast": {"fewer": {"gef": 1}}}
-    with pytest.raises(JointsError, match="the study has 1 of dataset 'breast' and method 'gef'"):
+    with pytest.raises(JointsError, match="the study has only 1 for dataset 'breast' and method 'gef'"):
         check_ablation(config, methods, "my.yaml")
 
 

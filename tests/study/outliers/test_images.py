@@ -28,7 +28,7 @@ def test_black_images():
 
 
 def test_columns_that_are_not_a_square():
-    with pytest.raises(JointsError, match="toy has 7 columns, which are neither a square of pixels nor three of them"):
+    with pytest.raises(JointsError, match="toy has 7 columns, which is neither a square number nor three times one"):
         images_of(np.zeros((2, 7)), "toy")
 
 
@@ -64,7 +64,7 @@ def test_a_margin_is_black():
     images = fit_into(np.ones((3, 16, 16)), 28, 4)
     assert images.shape == (3, 28, 28)
     assert (images[:, 4:24, 4:24] == 1).all() and images.sum() == 3 * 400
-    with pytest.raises(JointsError, match="a margin of 14 leaves nothing of 28 pixels"):
+    with pytest.raises(JointsError, match="a margin of 14 on each side leaves nothing of 28 pixels"):
         fit_into(np.ones((1, 16, 16)), 28, 14)
 
 
@@ -102,4 +102,4 @@ def test_tables_that_are_not_images_are_left_out_too(tmp_path):
     (tmp_path / "own.csv").write_text("a,b,kind\n1,2,u\n3,4,v\n")
     entry = DatasetEntry(name="own", label="Own", target="kind", continuous="rest")
     none, reason = fetch_images(entry, [{"csv": {"path": str(tmp_path / "own.csv")}}], Settings(folder=tmp_path))
-    assert len(none) == 0 and reason.startswith("own has 2 columns, which are neither a square of pixels")
+    assert len(none) == 0 and reason.startswith("own has 2 columns, which is neither a square number")

@@ -43,7 +43,7 @@ def test_minus_infinity_is_the_lowest_value():
 def test_nan_and_empty_sides_are_refused():
     with pytest.raises(ValueError, match="1 of 3 values are NaN"):
         separation(np.array([0.0, np.nan]), np.array([1.0]))
-    with pytest.raises(ValueError, match="Both kinds of rows are needed: 0 are from inside"):
+    with pytest.raises(ValueError, match="Both kinds of rows are needed: there are 0 from inside"):
         separation(np.empty(0), np.array([1.0]))
 
 

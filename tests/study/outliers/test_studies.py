@@ -139,7 +139,7 @@ def test_foreign_digits_of_all_kinds(digits, tmp_path, caplog):
     assert "absent is left out: no such server." in caplog.text
     assert list(found["method"].unique()) == IMAGE_METHODS
     assert (summarise(found).set_index("method").loc["gefp", "auc"] > 0.7).all()
-    with pytest.raises(JointsError, match="none of the foreign images could be had"):
+    with pytest.raises(JointsError, match="none of the foreign images could be fetched"):
         foreign_digits(digits, foreign[2:3], files, **IMAGES, forest=FOREST)
 
 

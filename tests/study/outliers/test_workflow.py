@@ -1,4 +1,4 @@
-"""The rules of the outlier studies by the real Snakemake: two files of the user, digits, and an absent dataset."""
+"""The rules of the outlier studies with the real Snakemake: two user files, digits, and an unavailable dataset."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Where data comes from: one small class a kind of source, behind the interface of `base.Source`."""
+"""Where data comes from: one small class per kind of source, behind the interface `base.Source`."""
 
 from joints.data.sources.base import Settings, Source, SourceError, SourceTimeout
 from joints.data.sources.bundled import Bundled

@@ -1,4 +1,4 @@
-"""What a source is: something that can put one raw table into a folder, or say in a few words why it cannot."""
+"""The interface of sources: a source reads one raw table, or says in a few words why it cannot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from joints.errors import JointsError
 
 
 class SourceError(JointsError):
-    """Why a source has no table; `retry` says whether another try may help."""
+    """Why a source gave no table; `retry` says whether another attempt may help."""
 
     def __init__(self, reason: str, retry: bool = True) -> None:
         super().__init__(reason)
@@ -24,12 +24,12 @@ class SourceError(JointsError):
 
 
 class SourceTimeout(SourceError):
-    """The time for a source is used up."""
+    """A source ran out of time."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fetch: the parts `fetch`, `openml` and `url` of a configuration."""
+    """How to fetch: the sections `fetch`, `openml` and `url` of a configuration."""
 
     folder: Path = Path("data")
     tries: int = 5
@@ -53,12 +53,12 @@ class Settings:
 
 
 class Source(ABC):
-    """A place that has the table of a dataset.
+    """A place that provides the table of a dataset.
 
     Parameters
     ----------
     spec : mapping
-        What the catalogue says below the kind of source, such as ``{"id": 54}`` below ``openml``.
+        The catalogue's entry under the kind of source, such as ``{"id": 54}`` under ``openml``.
     settings : Settings
     """
 
@@ -71,7 +71,7 @@ class Source(ABC):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What names the data: recorded beside it, and the key under which a download is kept."""
+        """What identifies the data: recorded with it, and the key under which a download is kept."""
 
     @abstractmethod
     def read(self, folder: Path, seconds: float) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -86,17 +86,17 @@ class Source(ABC):
         return tuple(map(str, self.spec.get("missing", MISSING)))
 
     def parse(self, text: str) -> pd.DataFrame:
-        """The table in a separated text file, read as the catalogue says."""
+        """The table in a delimited text file, read as the catalogue says."""
         frame = parse_text(text, self.spec.get("separator", ","), self.spec.get("header", True))
         return normalise(frame, self.missing)
 
     def layout(self) -> dict[str, Any]:
-        """How the catalogue says to read the file; with another layout the same file is another table."""
+        """How the catalogue says to read the file; the same file in another layout is another table."""
         return {key: self.spec[key] for key in ("separator", "header", "missing") if key in self.spec}
 
 
 def innermost(error: BaseException) -> str:
-    """What is at the bottom of an exception of requests, which wraps several others, in one line."""
+    """The root cause of an exception from requests, which wraps several others, in one line."""
     reason: Any = error
     while isinstance(inner := getattr(reason, "reason", None) or (reason.args or [None])[0], BaseException):
         reason = inner

@@ -1,4 +1,4 @@
-"""Datasets that scikit-learn carries in its own package: no network at all."""
+"""Datasets bundled with scikit-learn, which need no network at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Bundled(Source):
         return {"name": self.spec["name"]}
 
     def read(self, folder: Path, seconds: float) -> tuple[pd.DataFrame, dict[str, Any]]:
-        import sklearn  # here, since other sources need not wait for it
+        import sklearn  # imported here, so that other sources need not wait for it
         from sklearn import datasets
 
         loaders = {"breast_cancer": datasets.load_breast_cancer, "digits": datasets.load_digits}

@@ -1,4 +1,4 @@
-"""A user's own file: separated text on this machine."""
+"""A user's own file: delimited text on this machine."""
 
 from __future__ import annotations
 

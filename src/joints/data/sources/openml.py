@@ -1,8 +1,8 @@
 """OpenML, through its own client, by dataset id.
 
-The client deletes its cache when anything fails, has no locks and no time-out: so it works in a process and a cache of
-its own, and only the finished table leaves them.  All columns are asked for, because what OpenML marks as ignored has
-changed over time; the catalogue says what to drop.
+The client deletes its cache when anything fails, and has no locks and no timeout, so it runs in a process and a cache
+of its own, and only the finished table leaves them.  All columns are requested, because the columns that OpenML marks
+as ignored have changed over time; the catalogue says what to drop.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class OpenML(Source):
 
 
 def download_dataset(id: int, server: str, path: str, missing: list[str]) -> dict[str, Any]:
-    """Have the client fetch a dataset and write its normalised table to `path`; runs in a process of its own."""
+    """Fetch a dataset with the client and write its normalised table to `path`; runs in a process of its own."""
     import openml
     from openml.exceptions import OpenMLHashException, OpenMLServerException
     from requests.exceptions import RequestException
 
     openml.config.server = server
-    openml.config.set_retry_policy("human", 1)  # whoever calls this function tries again, with pauses
+    openml.config.set_retry_policy("human", 1)  # the caller retries, with pauses
     try:
         dataset = openml.datasets.get_dataset(
             id, download_data=True, download_qualities=False, download_features_meta_data=True
@@ -56,10 +56,10 @@ def download_dataset(id: int, server: str, path: str, missing: list[str]) -> dic
             raise SourceError(_FINAL[error.code], retry=False) from error
         raise SourceError(f"the server answered with error {error.code}, {error.message}") from error
     except OpenMLHashException as error:
-        raise SourceError("the file that came has a wrong checksum") from error
+        raise SourceError("the downloaded file has a wrong checksum") from error
     except RequestException as error:
         raise SourceError(f"the connection failed ({innermost(error)})") from error
-    except Exception as error:  # a cut or foreign answer makes the client fail in many ways
+    except Exception as error:  # a truncated or foreign answer makes the client fail in many ways
         status = re.search(r"[Ss]tatus code: (\d+)", str(error))
         what = f"status {status[1]}" if status else f"something that the client cannot read ({error!r})"
         raise SourceError(f"the server answered with {what}") from error

@@ -29,7 +29,7 @@ class Url(Source):
         return f"{self.settings.url_prefixes[prefix].rstrip('/')}/{path}"
 
     def identity(self) -> dict[str, Any]:
-        # The checksum says all about the content: a mirror has the same data, and is not asked for it again.
+        # The checksum identifies the content: a mirror has the same data, which is not downloaded again.
         return {key: self.spec[key] for key in ("url", "member", "sha256") if key in self.spec} | self.layout()
 
     def describe(self) -> str:
@@ -46,7 +46,7 @@ class Url(Source):
 
 
 def download_file(address: str, path: str) -> None:
-    """Write what is at an address to a file; runs in a process of its own."""
+    """Download an address to a file; runs in a process of its own."""
     import requests
 
     try:
@@ -67,7 +67,7 @@ def read_member(archive: bytes, member: str) -> bytes:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             return opened.read(member)
     except zipfile.BadZipFile as error:
-        raise SourceError("what came is not a whole zip archive") from error
+        raise SourceError("the downloaded file is not a complete zip archive") from error
     except KeyError as error:
         raise SourceError(f"the archive has no member {member!r}", retry=False) from error
 
@@ -76,4 +76,4 @@ def verify(content: bytes, sha256: str) -> None:
     """Raise a SourceError unless the content has the checksum."""
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
-        raise SourceError(f"the file that came has the SHA-256 {found[:12]}... instead of {sha256[:12]}...")
+        raise SourceError(f"the downloaded file has the SHA-256 {found[:12]}... instead of {sha256[:12]}...")

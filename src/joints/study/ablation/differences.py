@@ -1,4 +1,4 @@
-"""How far a variant is from the study: paired differences of scores."""
+"""How far a variant is from the study: paired differences between scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from joints.study.summarise import half_width
 def read_variants(
     paths: Iterable[str | Path], variants: Mapping[str, Mapping[str, Any]], methods: Mapping[str, MethodEntry]
 ) -> pd.DataFrame:
-    """Files of scores as one table; the name of a file is that of its variant, which says which methods it is about."""
+    """Files of scores as one table; each file is named after its variant, which lists the methods to read from it."""
     tables = []
     for path in map(Path, paths):
         used = {name: methods[name] for name in variants[path.stem]["methods"]}
@@ -30,17 +30,17 @@ def differences(
 ) -> pd.DataFrame:
     """Every variant minus the published setting of the same method, on the same folds and masks.
 
-    The interval is Student's 95 % interval over the differences of the repetitions, or of the folds where there is one
-    repetition.
+    The interval is Student's 95 % interval over the differences of the repetitions, or over those of the folds if there
+    is only one repetition.
 
     Parameters
     ----------
     variants : DataFrame
         Scores with a column `variant`.
     published : DataFrame
-        Scores of the study, which may have more rows than are needed.
+        Scores of the study; extra rows are ignored.
     labels : mapping from variant to its label
-        It decides about the order.
+        The order of the variants in the result.
     metrics : sequence of MetricEntry
 
     Returns

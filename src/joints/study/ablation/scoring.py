@@ -1,4 +1,4 @@
-"""The scores of one variant on one dataset: the study's folds, masks and seeds, with forests of its own."""
+"""The scores of one variant on one dataset: the study's folds, masks and seeds, with the variant's own forests."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def score_variant(
 ) -> pd.DataFrame:
     """Grow the forests of some repetitions and score every model of the variant on them.
 
-    `forest` are the parameters of the forests, `models` the variant's models, as `joints.study.ablation.variants`
-    gives them: under the names that they have in the study, because seeds depend on the name.  Returns rows of scores,
+    `forest` has the parameters of the forests and `models` the variant's models, as `joints.study.ablation.variants`
+    gives them: under their names in the study, because seeds depend on the name.  Returns rows of scores,
     as `joints.study.evaluate.score` does.
     """
     made = {name: make(entry.cls, entry.parameters) for name, entry in models.items()}

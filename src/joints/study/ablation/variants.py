@@ -1,4 +1,4 @@
-"""The variants of a configuration: what they change, and what each of them scores."""
+"""The variants of a configuration: what each of them changes, and which models it scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from joints.study.protocol import Protocol
 
 
 def check_ablation(config: Mapping[str, Any], methods: Mapping[str, MethodEntry], config_file: str) -> None:
-    """Raise a JointsError unless the study itself has all that the variants are compared with."""
+    """Raise a JointsError unless the study itself has everything that the variants are compared with."""
     ablation, protocol = config["ablation"], config["protocol"]
     _among(ablation["datasets"], config["datasets"], f"{config_file}: 'ablation.datasets'", "datasets")
     _among(ablation["rates"], protocol["rates"], f"{config_file}: 'ablation.rates'", "protocol.rates")
@@ -26,7 +26,7 @@ def check_ablation(config: Mapping[str, Any], methods: Mapping[str, MethodEntry]
             if ablation["repetitions"] > most:
                 raise JointsError(
                     f"{config_file}: 'ablation.repetitions' is {ablation['repetitions']}, "
-                    f"but the study has {most} of dataset {dataset!r} and method {name!r}"
+                    f"but the study has only {most} for dataset {dataset!r} and method {name!r}"
                 )
 
 
@@ -51,7 +51,7 @@ def methods_by_dataset(ablation: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def models_of(variant: Mapping[str, Any], methods: Mapping[str, MethodEntry]) -> dict[str, MethodEntry]:
-    """The models that a variant fits, with its parameters in the place of the catalogue's.
+    """The models that a variant fits, with its parameters in place of the catalogue's.
 
     >>> knn = MethodEntry("knn", "KNN", "joints.study.methods.knn.KNNImputation", {"n_neighbors": 7, "metric": "x"})
     >>> models_of({"methods": ["knn"], "parameters": {"metric": "huang"}}, {"knn": knn})["knn"].parameters
@@ -61,7 +61,7 @@ def models_of(variant: Mapping[str, Any], methods: Mapping[str, MethodEntry]) ->
     return {
         name: MethodEntry(
             name,
-            "",  # a label decides about no score
+            "",  # scores do not depend on the label
             methods[name].cls,
             {**methods[name].parameters, **variant.get("parameters", {})},
         )

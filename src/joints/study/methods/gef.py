@@ -1,4 +1,4 @@
-"""Generative Forests: GeF, GeF+ and Friedman's method by one pass over the rows (sections 3 and 4 of the paper)."""
+"""Generative Forests: GeF, GeF+ and Friedman's method in one pass over the rows (sections 3 and 4 of the paper)."""
 
 from __future__ import annotations
 

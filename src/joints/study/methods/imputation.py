@@ -1,4 +1,4 @@
-"""Imputation before the forest: missing values are filled from the training fold, and complete rows classified."""
+"""Imputation before the forest: missing values are filled in from the training fold, then the rows are classified."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Imputation(Method):
 
     def __init__(self, **parameters: Any) -> None:
         self.parameters = parameters
-        # a wrong parameter should say so before anything is computed
+        # report a wrong parameter before anything is computed
         self.imputer(categorical_features={})._validate_params()
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""MissForest: missing values as forests predict them from the other features, learned from the training fold only."""
+"""MissForest: forests, grown on the training fold only, predict missing values from the other features."""
 
 from __future__ import annotations
 

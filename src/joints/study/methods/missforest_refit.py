@@ -1,4 +1,4 @@
-"""The original MissForest, which grows its forests anew on the rows that it fills (and so learns from test rows)."""
+"""The original MissForest, which regrows its forests on the rows that it fills in (and so learns from test rows)."""
 
 from __future__ import annotations
 

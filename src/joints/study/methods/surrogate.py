@@ -1,4 +1,4 @@
-"""Surrogate splits: where a split's feature is missing, the best stand-in split that is available (appendix C)."""
+"""Surrogate splits: where a split's feature is missing, the best available stand-in decides (appendix C)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SurrogateSplits(Method):
 
 
 def _with_surrogates(forest: ForestClassifier, surrogates: str, n_jobs: int) -> ForestClassifier:
-    """The same fitted forest with a rule of its own, so that the shared one stays as it is."""
+    """A copy of a fitted forest with its own rule for surrogates, so that the shared one stays as it is."""
     copy = clone(forest).set_params(surrogates=surrogates, n_jobs=n_jobs)
     copy.__dict__.update({name: value for name, value in vars(forest).items() if name.endswith("_")})
     copy._surrogates = None

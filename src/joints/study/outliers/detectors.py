@@ -13,23 +13,23 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
 from joints.parameters import check_option
 
-# Large leaves of the k-d tree: in many dimensions it cannot rule out any part of the data, and only costs time.
+# Large leaves, because in many dimensions a k-d tree cannot rule out any part of the data and only costs time.
 ROWS_OF_TREE_LEAF = 2000
 
 
 class ClassKernelDensity(BaseEstimator):
     """A Gaussian kernel density estimate of each class, mixed by the class prior.
 
-    Missing features of a row are integrated out: a product of Gaussian kernels is then the product over the others.
-    Training rows that lack one of these do not count.
+    Missing features of a row are integrated out, which leaves the product of the Gaussian kernels of the observed ones.
+    Training rows that lack an observed feature do not count.
 
     Parameters
     ----------
     bandwidth : float, default=1.0
         Standard deviation of the kernel, in every direction.
     mixture : {"density", "published"}, default="density"
-        ``density``: log of the sum of the classes' densities weighted by their prior, which is a density.
-        ``published``: the sum of their log-densities so weighted, as in the authors' notebook, which is not.
+        ``density``: the log of the sum of the classes' densities weighted by their priors, which is a log-density.
+        ``published``: the sum of their log-densities with the same weights, as in the authors' notebook, which is not.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class ClassKernelDensity(BaseEstimator):
         return out
 
     def mix(self, class_log_densities: np.ndarray, mixture: str) -> np.ndarray:
-        """The classes' log-densities as one number a row; see `mixture`."""
+        """The classes' log-densities as one number per row; see `mixture`."""
         if mixture == "density":
             return logsumexp(class_log_densities + np.log(self.prior_), axis=1)
         return class_log_densities @ self.prior_

@@ -1,4 +1,4 @@
-"""Foreign images of the outlier studies: fetched from a dataset of the catalogue, or left out with a reason."""
+"""Foreign images for the outlier studies: fetched from a dataset of the catalogue, or left out with a reason."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 def fetch_images(
     entry: DatasetEntry, sources: Sequence[Mapping[str, Any]], settings: Settings
 ) -> tuple[np.ndarray, str]:
-    """The images of a dataset of the catalogue, and no reason; or no images, and the reason.
+    """The images of a dataset in the catalogue and an empty reason; or no images and the reason why not.
 
-    A foreign dataset that cannot be had is not a failure: the others are still worth looking at.
+    A foreign dataset that cannot be fetched is not a failure: the others are still worth looking at.
     """
     try:
         table, _ = fetch(entry.name, sources, entry.named_columns(), settings)
@@ -36,12 +36,12 @@ def fetch_images(
 
 
 def save_images(images: np.ndarray, reason: str, path: str | Path) -> None:
-    """What `fetch_images` gives, as one `.npz` file."""
+    """Write the result of `fetch_images` to a `.npz` file."""
     with replacing(path) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, images=images.astype(np.float32), reason=np.array(reason))
 
 
 def load_images(path: str | Path) -> tuple[np.ndarray, str]:
-    """What `save_images` wrote."""
+    """Read what `save_images` wrote."""
     with np.load(path, allow_pickle=False) as arrays:
         return arrays["images"].astype(np.float64), str(arrays["reason"])

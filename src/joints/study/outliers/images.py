@@ -1,7 +1,7 @@
-"""Images of digits as tables and as pictures: from a dataset's rows of pixels to grey images of one size.
+"""Images of digits: from a dataset's rows of pixels to grey images of one size.
 
-A table has one column per pixel, row after row of a square image, or three in colour.  Grey values are between 0 and 1,
-whatever the range in the table, and NaN where a pixel is missing.
+A table has one column per pixel of a square image, row by row, or three if the image is in colour.  Grey values are
+between 0 and 1, whatever the range in the table, and NaN where a pixel is missing.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ def images_of(X: np.ndarray, name: str = "the table") -> np.ndarray:
         return scaled.reshape(len(X), isqrt(n_pixels), isqrt(n_pixels))
     side = isqrt(n_pixels // 3)
     if 3 * side * side != n_pixels:
-        raise JointsError(f"{name} has {n_pixels} columns, which are neither a square of pixels nor three of them")
+        raise JointsError(f"{name} has {n_pixels} columns, which is neither a square number nor three times one")
     return grey(scaled).reshape(len(X), side, side)
 
 
 def grey(X: np.ndarray) -> np.ndarray:
-    """The luminance of rows of colours, of shape (n_samples, n_pixels).
+    """The luminance of colour images in rows, of shape (n_samples, n_pixels).
 
-    The three colours of a pixel stand side by side, or all reds come before all greens and all blues: whichever
-    arrangement makes the colours of a pixel more alike, which in pictures they are.
+    The three colours of a pixel may be adjacent, or all reds may come before all greens and all blues.  The arrangement
+    in which the colours of a pixel are more alike is taken, because in pictures they are.
     """
     side_by_side = X.reshape(len(X), -1, 3)
     one_by_one = np.moveaxis(X.reshape(len(X), 3, -1), 1, 2)
@@ -67,7 +67,7 @@ def resize(images: np.ndarray, side: int) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_images, side, side)
-        A pixel is missing where one that it is made of is.
+        A pixel is missing if any pixel that it is computed from is missing.
     """
     weights = _interpolation(images.shape[1], side)
     missing = np.isnan(images)
@@ -90,28 +90,28 @@ def _interpolation(old: int, new: int) -> np.ndarray:
 def fit_into(images: np.ndarray, side: int, margin: int = 0) -> np.ndarray:
     """Images in another size with a black margin on every side (MNIST's digits have one of 4 pixels)."""
     if not 0 <= 2 * margin < side:
-        raise JointsError(f"a margin of {margin} leaves nothing of {side} pixels")
+        raise JointsError(f"a margin of {margin} on each side leaves nothing of {side} pixels: choose a smaller one")
     inner = resize(images, side - 2 * margin)
     return np.pad(inner, ((0, 0), (margin, margin), (margin, margin)))
 
 
 def invert(images: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Dark for light."""
+    """Swap dark and light."""
     return 1.0 - images
 
 
 def turn(images: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A quarter turn."""
+    """Rotate by a quarter turn."""
     return np.rot90(images, axes=(1, 2))
 
 
 def shuffle(images: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """The pixels of all images in one and the same other order."""
+    """Permute the pixels, in the same way in all images."""
     order = random.permutation(images[0].size)
     return images.reshape(len(images), -1)[:, order].reshape(images.shape)
 
 
-# Images that are certainly foreign, made of the data's own: what a run without other datasets of digits is tested on.
+# Ways to make images that are certainly foreign from the data's own, for runs without another dataset of digits.
 MADE: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "inverted": invert,
     "turned": turn,

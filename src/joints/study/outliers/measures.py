@@ -1,8 +1,8 @@
 """How well a signal separates rows of the training data's kind from foreign ones.
 
-A signal is a number a row, high for rows like the training data: log p(x), or the certainty of a forest.  Rows of the
-training data's kind are the positives of a binary classifier that is thresholded at every value of the signal.  All
-measures depend on the order of the values alone, so -inf is a value like any other: the lowest.
+A signal is one number per row, high for rows like the training data: log p(x), or the certainty of a forest.  Rows of
+the training data's kind are the positives of a binary classifier that is thresholded at every value of the signal.  All
+measures depend only on the order of the values, so -inf is a value like any other: the lowest.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def separation(inside: np.ndarray, outside: np.ndarray) -> dict[str, float]:
     0.778
     """
     if len(inside) == 0 or len(outside) == 0:
-        raise ValueError(f"Both kinds of rows are needed: {len(inside)} are from inside, {len(outside)} from outside.")
+        raise ValueError(
+            f"Both kinds of rows are needed: there are {len(inside)} from inside, {len(outside)} from outside."
+        )
     values = np.concatenate([inside, outside])
     if np.isnan(values).any():
-        raise ValueError(
-            f"{int(np.isnan(values).sum())} of {len(values)} values are NaN, which has no place in an order."
-        )
-    # scikit-learn takes no infinite values; ranks keep all that counts
+        raise ValueError(f"{int(np.isnan(values).sum())} of {len(values)} values are NaN, which cannot be ordered.")
+    # scikit-learn does not accept infinite values; ranks keep the order, which is all that matters
     ranks = rankdata(values, method="dense")
     is_inside = np.arange(len(values)) < len(inside)
     false_positives, true_positives, _ = roc_curve(is_inside, ranks, drop_intermediate=False)
@@ -62,7 +62,7 @@ def summarise(signals: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     signals : DataFrame
-        What the studies give: repetition, model, method, rows, signal.
+        The result of a study: repetition, model, method, rows, signal.
 
     Returns
     -------

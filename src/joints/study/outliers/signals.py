@@ -1,4 +1,4 @@
-"""Signals: what the outlier studies write and what tables and figures read, and the names of the compared methods."""
+"""Signals: what the outlier studies write and tables and figures read, and the labels of the methods compared."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ IMAGE_METHODS = [name for name in LABELS if name != "gefp_lspn"]
 
 
 def write_signals(table: pd.DataFrame, path: str | Path) -> None:
-    """Signals as a Parquet file."""
+    """Write signals to a Parquet file."""
     columns = ["repetition", "model", "method", "rows"]
     with replacing(path) as temporary:
         table[[*columns, "signal"]].astype(dict.fromkeys(columns[1:], "category")).to_parquet(temporary, index=False)
 
 
 def read_signals(path: str | Path) -> pd.DataFrame:
-    """What `write_signals` wrote."""
+    """Read what `write_signals` wrote."""
     table = pd.read_parquet(path)
     return table.astype(dict.fromkeys(["model", "method", "rows"], "str"))

@@ -1,7 +1,7 @@
 """The paper's two outlier studies (section 5, "Outlier detection"): wine of the other colour, and foreign digits.
 
-Both give a table of signals with one line for each repetition, model, method and row that was looked at; `rows` says
-where a row comes from, which for rows of the model's own kind is the model's name.
+Both give a table of signals with one line per repetition, model, method and row evaluated; `rows` says where the row
+comes from, which for rows of the model's own kind is the model's name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def signals(
     leaves: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Fit every detector on (X, y) and ask it about several sets of rows.
+    """Fit every detector on (X, y) and evaluate it on several sets of rows.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def signals(
     random_state : int
         Seed of the forest.
     bandwidth : float
-        Of the kernel density.
+        Bandwidth of the kernel density.
     leaves : mapping, default=None
         Parameters of the leaf densities; see `joints.GenerativeForestClassifier`.
     n_jobs : int or None, default=None
@@ -90,7 +90,7 @@ def signals(
 
 
 def hold_out(y: np.ndarray, share: float, random: np.random.Generator) -> np.ndarray:
-    """Which rows are for testing: this share of each class, at random."""
+    """A mask of the test rows: this share of each class, at random."""
     test = np.zeros(len(y), dtype=np.bool_)
     for label in np.unique(y):
         rows = random.permutation(np.flatnonzero(y == label))
@@ -108,9 +108,9 @@ def exchange(
     forest: Mapping[str, Any],
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """The wine study: a model of each dataset, asked about the test rows of both.
+    """The wine study: a model of each dataset, evaluated on the test rows of both.
 
-    All rows are standardised by the training rows of the model that is asked, and clipped as everywhere in the paper.
+    All rows are standardised by the model's own training rows, and clipped as everywhere in the paper.
     """
     first, second = datasets
     if first.features != second.features or first.n_categorical or second.n_categorical:
@@ -154,23 +154,23 @@ def foreign_digits(
     forest: Mapping[str, Any],
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """The image study: models of one dataset of images, asked about its test images and about foreign ones.
+    """The image study: models of one dataset of images, evaluated on its test images and on foreign ones.
 
     Parameters
     ----------
     data : Dataset
-        Square grey images.  The last seventh is for testing.
+        Square grey images.  The last seventh is held out for testing.
     foreign : sequence of mappings
         `label` and either `dataset`, a key of `files`, with the `margin` to leave, or `made`, a key of
         `joints.study.outliers.images.MADE`.
     files : mapping from dataset to a file of images
-        A file without images is a dataset that is left out.
+        A dataset whose file has no images is left out.
     seed, repetitions : int
     train_rows, test_rows : int
-        At most so many images of each kind, drawn anew in each repetition.
+        The largest number of images of each kind; they are redrawn in each repetition.
     bandwidth, min_sd : float
-        Smoothing of the kernel density and of the leaves, in units of the range from black to white: there are pixels
-        that hardly ever vary, which their own deviation would make decide everything.
+        Smoothing of the kernel density and of the leaves, in units of the range from black to white.  In units
+        of their own deviation, pixels that hardly ever vary would decide everything.
     """
     images = images_of(data.X, data.name)
     side = images.shape[1]
@@ -190,7 +190,7 @@ def foreign_digits(
                 chosen = chosen[_some(len(chosen), test_rows, random)]
                 asked[kind["label"]] = fit_into(chosen, side, kind.get("margin", 0))
         if len(asked) == 1:
-            raise JointsError("none of the foreign images could be had: there is nothing to tell apart")
+            raise JointsError("none of the foreign images could be fetched, so there is nothing to tell apart")
         logger.info("%d images to learn from, %s", len(train), {name: len(part) for name, part in asked.items()})
         part = signals(
             images[train].reshape(len(train), -1),
@@ -208,7 +208,7 @@ def foreign_digits(
 
 
 def _available(foreign: Sequence[Mapping[str, Any]], files: Mapping[str, str | Path]) -> dict[str, np.ndarray]:
-    """The images of the foreign datasets that could be had; the others are named, with the reason."""
+    """The images of the foreign datasets that could be fetched; a warning names the others, with the reason."""
     found = {}
     for name in dict.fromkeys(kind["dataset"] for kind in foreign if "dataset" in kind):
         images, reason = load_images(files[name])
@@ -220,5 +220,5 @@ def _available(foreign: Sequence[Mapping[str, Any]], files: Mapping[str, str | P
 
 
 def _some(n: int, at_most: int, random: np.random.Generator) -> np.ndarray:
-    """All of 0, ..., n - 1, or so many of them at random, in order."""
+    """All of 0, ..., n - 1, or `at_most` of them chosen at random, in ascending order."""
     return np.sort(random.permutation(n)[:at_most])
