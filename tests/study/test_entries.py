@@ -197,7 +197,10 @@ def test_names_that_are_not_there(name):
 
 @pytest.mark.parametrize(
     ("parameters", "reason"),
-    [({"leafs": "lspn"}, "unexpected keyword argument 'leafs'"), ({"leaves": "lpsn"}, "leaves is 'lpsn'")],
+    [
+        ({"leafs": "lspn"}, "unexpected keyword argument 'leafs'"),
+        ({"leaves": "lpsn"}, "The 'leaves' parameter of GenerativeForestClassifier must be a str among .* Got 'lpsn'"),
+    ],
 )
 def test_parameters_that_a_class_does_not_take(parameters, reason):
     with pytest.raises(JointsError) as caught:

@@ -165,7 +165,11 @@ def test_a_model_with_one_answer(forests):
         ("joints.study.methods.mean.Gone", {}, "has no attribute 'Gone'"),
         ("joints.study.methods.knn.KNNImputation", {"n_neighbours": 7}, "n_neighbours"),
         ("joints.study.methods.knn.KNNImputation", {"n_neighbors": 0}, "n_neighbors"),
-        ("joints.study.methods.gef.GenerativeForest", {"leaves": "gaussian"}, "leaves is 'gaussian'"),
+        (
+            "joints.study.methods.gef.GenerativeForest",
+            {"leaves": "gaussian"},
+            "The 'leaves' parameter .* Got 'gaussian'",
+        ),
         ("joints.study.methods.surrogate.SurrogateSplits", {"surrogates": "none"}, "surrogates is 'none'"),
     ],
 )

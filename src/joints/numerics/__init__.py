@@ -1,1 +1,1 @@
-"""What every numerical module stands on: compiling, threads, and random numbers."""
+"""What every numerical module stands on: compiling, threads, random numbers, sorting, and arrays that grow."""
