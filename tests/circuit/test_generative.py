@@ -202,9 +202,9 @@ class TestRareCases:
         [
             ({"n_estimators": 0}, "n_estimators"),
             ({"max_features": 9}, "max_features"),
-            ({"max_features": "log"}, "max_features is 'log'"),
+            ({"max_features": "log"}, "'max_features' parameter .* Got 'log'"),
             ({"purity": 0.0}, "purity"),
-            ({"category_order": "size"}, "choose one of 'published', 'proportion'"),
+            ({"category_order": "size"}, "'category_order' parameter .* Got"),
             ({"categorical_features": [7]}, "index 7"),
             ({"categorical_features": ["colour"]}, "'colour'"),
             ({"categorical_features": [True, False]}, "mask of 2 entries"),

@@ -7,7 +7,7 @@ from mixed import hide, mixed_table
 from joints import ForestClassifier
 from joints.circuit.leaves import cells_of_tree
 from joints.forest import reach
-from joints.forest.reach import bit_table, different_rows, friedman_proba, reach_leaves
+from joints.forest.reach import bit_table, different_rows, friedman_proba, look_up_leaves, walk_to_leaves
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def reached_leaves(model, x, tree, n_rows):
     table = bit_table(n_rows, forest, tree, k)
     assert (len(table.bits) > 0) == (n_rows >= reach.MANY_ROWS)
     out, room = (np.empty(n_leaves + 64, dtype=np.int64) for _ in range(2))
-    n = reach_leaves(x, False, table, forest, tree, room, out)
+    n = look_up_leaves(x, table, n_leaves, room, out) if n_rows else walk_to_leaves(x, forest, tree, room, out)
     return out[:n].tolist()
 
 

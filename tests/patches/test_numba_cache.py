@@ -119,3 +119,17 @@ def test_another_cache_is_left_alone_with_a_warning(forgetful, monkeypatch, inst
     with pytest.warns(versions.PatchWarning, match="kernels are compiled in every process") as said:
         assert not patch.keep(forgetful, "text") and not patch.keep(forgetful, "text")
     assert len(said) == 1
+
+
+def test_an_index_with_records_that_have_another_name_now_is_passed_over(tmp_path, monkeypatch):
+    record = type("Renamed", (), {"__module__": __name__})
+    cache = KeptCode(str(tmp_path), "kernel", "text")
+    with monkeypatch.context() as before:
+        before.setitem(globals(), "Renamed", record)
+        cache.save(record, "code")
+        assert cache.load(record) == "code"
+    with pytest.raises(AttributeError):
+        IndexDataCacheFile(str(tmp_path), "kernel", "text").load("int64")
+    assert cache.load("int64") is None
+    cache.save("int64", "other code")
+    assert cache.load("int64") == "other code"

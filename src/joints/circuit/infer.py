@@ -20,7 +20,7 @@ from joints.forest.reach import (
     add_frequencies,
     bit_table,
     different_rows,
-    reach_leaves,
+    look_up_leaves,
     walk_to_leaves,
 )
 from joints.numerics.compiled import kernel
@@ -120,11 +120,12 @@ class _Scratch(NamedTuple):
     nodes: Scratch
 
 
-@kernel
-def leaf_log_density(x, leaf, observed, n_categories, offset, parameters):
+@kernel(inline="always")
+def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parameters):
     """log-density of the observed features in one leaf, for values inside its cell."""
     s = 0.0
-    for f in observed:
+    for j in range(n_observed):
+        f = observed[j]
         o = offset[f]
         if n_categories[f]:
             s += parameters[leaf, o + np.int64(x[f])]
@@ -135,22 +136,22 @@ def leaf_log_density(x, leaf, observed, n_categories, offset, parameters):
 
 
 @kernel
-def _leaf_log_densities(x, reached, observed, n_categories, offset, columns, logs):
-    """The same for many leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
-    n = len(reached)
-    logs[:n] = 0.0
-    for f in observed:
+def _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch):
+    """The same for n leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
+    for i in range(n):
+        scratch.logs[i] = 0.0
+    for j in range(n_observed):
+        f = scratch.observed[j]
         o = offset[f]
         if n_categories[f]:
-            column = columns[o + np.int64(x[f])]
+            o += np.int64(x[f])
             for i in range(n):
-                logs[i] += column[reached[i]]
+                scratch.logs[i] += columns[o, scratch.reached[i]]
         else:
-            value, mean, h, c = x[f], columns[o], columns[o + 1], columns[o + 2]
             for i in range(n):
-                v = reached[i]
-                d = value - mean[v]
-                logs[i] += c[v] + h[v] * d * d
+                v = scratch.reached[i]
+                d = x[f] - columns[o, v]
+                scratch.logs[i] += columns[o + 2, v] + columns[o + 1, v] * d * d
 
 
 @kernel(fastmath={"reassoc"})
@@ -197,36 +198,41 @@ def _leaves_of_tree(leaves, query, first, last, side_by_side):
 
 
 @kernel
-def _log_densities(x, n, tree_leaves, leaves, n_categories, scratch):
-    """log-densities of the observed features in the n reached leaves, as if all were factorised."""
-    n_observed = 0
+def _observe(x, scratch):
+    """List the observed features of a row; returns how many there are."""
+    n = 0
     for f in range(len(x)):
         if not np.isnan(x[f]):
-            scratch.observed[n_observed] = f
-            n_observed += 1
-    observed, reached = scratch.observed[:n_observed], scratch.reached[:n]
-    if len(tree_leaves.columns) and n >= 8:
-        _leaf_log_densities(x, reached, observed, n_categories, leaves.offset, tree_leaves.columns, scratch.logs)
-        return
-    for j in range(n):
-        leaf = tree_leaves.first + reached[j]
-        scratch.logs[j] = leaf_log_density(x, leaf, observed, n_categories, leaves.offset, leaves.parameters)
+            scratch.observed[n] = f
+            n += 1
+    return n
 
 
 @kernel
-def _ask_circuit(c, circuits, query, scratch, given_leaf):
-    """log-density of ``scratch.with_class`` in circuit c, of its most likely target; `given_leaf` gets all, scaled."""
-    x, value = scratch.with_class, scratch.nodes.value
-    if evaluate_quickly(x, query.target, c, circuits, query.edge_weight, query.n_categories, scratch.nodes):
-        largest = value[0].max()
-        for k in range(len(given_leaf)):
-            given_leaf[k] = value[0, k] / largest
-        return np.log(largest)
-    evaluate_circuit(x, query.target, c, circuits, query.n_categories, scratch.nodes)
-    largest = value[0].max()
-    for k in range(len(given_leaf)):
-        given_leaf[k] = np.exp(value[0, k] - largest) if largest > -np.inf else 0.0
-    return largest
+def _log_densities(x, n, n_observed, first_leaf, leaves, n_categories, scratch):
+    """log-densities of the observed features in the n reached leaves, as if all were factorised."""
+    for j in range(n):
+        leaf = first_leaf + scratch.reached[j]
+        scratch.logs[j] = leaf_log_density(
+            x, leaf, scratch.observed, n_observed, n_categories, leaves.offset, leaves.parameters
+        )
+
+
+@kernel
+def _take_root(nodes, in_logs, j, scratch):
+    """The j-th reached leaf is a circuit: its log-density with its most likely target, and all targets, scaled."""
+    n_targets = scratch.given_leaf.shape[1]
+    largest = nodes.value[0, 0]
+    for k in range(1, n_targets):
+        largest = max(largest, nodes.value[0, k])
+    scratch.logs[j] = largest if in_logs else np.log(largest)
+    for k in range(n_targets):
+        share = nodes.value[0, k]
+        if not in_logs:
+            share /= largest
+        else:
+            share = np.exp(share - largest) if largest > -np.inf else 0.0
+        scratch.given_leaf[j, k] = share
 
 
 @kernel
@@ -240,17 +246,15 @@ def _weigh(n, tree_leaves, scratch):
 
 
 @kernel
-def _sum_leaves(n, largest, tree_leaves, scratch):
-    """Sum the densities of the reached leaves, over exp(`largest`), by target, into ``scratch.sums``."""
-    reached, densities, sums = scratch.reached, scratch.densities, scratch.sums
-    exponentials(scratch.logs, n, largest, densities, scratch.density_bits)
-    for k in range(len(sums)):
-        sums[k] = _weighted_sum(tree_leaves.proba[k], reached, densities, n)
+def _sum_leaves(n, tree_leaves, scratch):
+    """Sum the densities of the reached leaves by target, into ``scratch.sums``."""
+    for k in range(len(scratch.sums)):
+        scratch.sums[k] = _weighted_sum(tree_leaves.proba[k], scratch.reached, scratch.densities, n)
     if len(tree_leaves.circuit):
         for j in range(n):
-            if tree_leaves.circuit[reached[j]] >= 0:
-                for k in range(len(sums)):
-                    sums[k] += densities[j] * scratch.given_leaf[j, k]
+            if tree_leaves.circuit[scratch.reached[j]] >= 0:
+                for k in range(len(scratch.sums)):
+                    scratch.sums[k] += scratch.densities[j] * scratch.given_leaf[j, k]
 
 
 @kernel
@@ -272,28 +276,47 @@ def _add_tree(i, of_tree, log_scale, sums):
 @kernel
 def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
     """Add the trees `first_tree` up to `last_tree` to the sums."""
-    n_rows, n_features = rows.X.shape
-    scratch = _scratch(forest, first_tree, last_tree, n_features, query.proba.shape[1], leaves.circuits)
-    scratch.with_class[n_features] = query.given_class
+    # fields that go to other kernels get a name here: taking them out of a record for each row would count references
+    X, n_categories, offset, circuits = rows.X, query.n_categories, leaves.offset, leaves.circuits
+    complete, friedman, weight = rows.complete, sums.friedman, query.edge_weight
+    scratch = _scratch(forest, first_tree, last_tree, X.shape[1], query.proba.shape[1], circuits)
+    room, reached, nodes, of_tree = scratch.room, scratch.reached, scratch.nodes, scratch.sums
+    logs, densities, density_bits = scratch.logs, scratch.densities, scratch.density_bits
+    with_class = scratch.with_class
+    with_class[X.shape[1]] = query.given_class
     for tree in range(first_tree, last_tree):
-        table = bit_table(rows.n_incomplete, forest, tree, query.n_categories)
+        table = bit_table(rows.n_incomplete, forest, tree, n_categories)
         first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        tree_leaves = _leaves_of_tree(leaves, query, first_leaf, last_leaf, len(table.bits) > 0)
-        for i in range(n_rows):
-            x = rows.X[i]
-            n = reach_leaves(x, rows.complete[i], table, forest, tree, scratch.room, scratch.reached)
-            _log_densities(x, n, tree_leaves, leaves, query.n_categories, scratch)
-            if len(tree_leaves.circuit):
-                scratch.with_class[:n_features] = x
+        side_by_side = len(table.bits) > 0
+        tree_leaves = _leaves_of_tree(leaves, query, first_leaf, last_leaf, side_by_side)
+        columns, counts, circuit = tree_leaves.columns, tree_leaves.counts, tree_leaves.circuit
+        for i in range(X.shape[0]):
+            x = X[i]
+            if side_by_side and not complete[i]:
+                n = look_up_leaves(x, table, last_leaf - first_leaf, room, reached)
+            else:
+                n = walk_to_leaves(x, forest, tree, room, reached)
+            n_observed = _observe(x, scratch)
+            if side_by_side and n >= 8:
+                _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch)
+            else:
+                _log_densities(x, n, n_observed, first_leaf, leaves, n_categories, scratch)
+            if len(circuit):
+                with_class[: X.shape[1]] = x
                 for j in range(n):
-                    c = tree_leaves.circuit[scratch.reached[j]]
-                    if c >= 0:
-                        scratch.logs[j] = _ask_circuit(c, leaves.circuits, query, scratch, scratch.given_leaf[j])
+                    c = circuit[reached[j]]
+                    if c < 0:
+                        continue
+                    likely = evaluate_quickly(with_class, query.target, c, circuits, weight, n_categories, nodes)
+                    if not likely:
+                        evaluate_circuit(with_class, query.target, c, circuits, n_categories, nodes)
+                    _take_root(nodes, not likely, j, scratch)
             largest = _weigh(n, tree_leaves, scratch)
-            add_frequencies(tree_leaves.counts, scratch.reached, n, scratch.sums, sums.friedman[i])
+            add_frequencies(counts, reached, n, of_tree, friedman[i])
             if largest > -np.inf:
-                _sum_leaves(n, largest, tree_leaves, scratch)
-                _add_tree(i, scratch.sums, largest, sums)
+                exponentials(logs, n, largest, densities, density_bits)
+                _sum_leaves(n, tree_leaves, scratch)
+                _add_tree(i, of_tree, largest, sums)
 
 
 def answer(
@@ -365,7 +388,9 @@ def leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, out):
         for j in range(n):
             v = first_leaf + reached[j]
             if circuits.of_leaf[v] < 0:
-                density = leaf_log_density(x, v, observed, n_categories, leaves.offset, leaves.parameters)
+                density = leaf_log_density(
+                    x, v, observed, len(observed), n_categories, leaves.offset, leaves.parameters
+                )
             else:
                 evaluate_circuit(with_class, -1, circuits.of_leaf[v], circuits, n_categories, nodes)
                 density = nodes.value[0, 0]

@@ -27,7 +27,7 @@ from joints.circuit.leaves import (
 from joints.circuit.nodes import Circuit, chain_circuits, join_circuits
 from joints.forest.arrays import Forest, TrainingData, join_trees, leaves_of_training_rows
 from joints.forest.grow import Tree
-from joints.numerics.arrays import partition, with_room
+from joints.numerics.buffers import partition, with_room
 from joints.numerics.compiled import kernel
 from joints.numerics.random import below, mix
 from joints.numerics.threads import run
@@ -273,42 +273,50 @@ def _ascending(column):
     return order[:n]
 
 
+class _Pairs(NamedTuple):
+    """Room for the rows that have both values of two variables, as numbers and as codes."""
+
+    x: np.ndarray
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+
 @kernel
-def _codes(column, n_categories):
-    """Codes as integers, and how many different ones there are."""
-    codes, n_present = np.empty(len(column), dtype=np.int64), 0
+def _code(column, n, n_categories, codes):
+    """The first n values as integers; returns how many different ones there are."""
+    n_present = 0
     present = np.zeros(n_categories, dtype=np.bool_)
-    for r in range(len(column)):
+    for r in range(n):
         codes[r] = np.int64(column[r])
         if not present[codes[r]]:
             present[codes[r]] = True
             n_present += 1
-    return codes, n_present
+    return n_present
 
 
 @kernel
-def _p_value(column, other, order, n_categories, n_others):
+def _p_value(column, other, order, n_categories, n_others, pairs):
     """p-value of the test of two variables, over the rows that have both; 1 where these are too few.
 
     `order` has the rows by the first variable, which is continuous where only one of them is.
     """
-    x, y, n = np.empty(len(order)), np.empty(len(order)), 0
+    n = 0
     for row in order:
         if not np.isnan(other[row]):
-            x[n], y[n] = column[row], other[row]
+            pairs.x[n], pairs.y[n] = column[row], other[row]
             n += 1
     if n < FEWEST_ROWS:
         return 1.0
-    x, y = x[:n], y[:n]
     if n_others == 0:
-        return kendall(x, y)
-    b, present_b = _codes(y, n_others)
+        return kendall(pairs.x[:n], pairs.y[:n])
+    n_b = _code(pairs.y, n, n_others, pairs.b)
     if n_categories == 0:
-        return kruskal(x, b, n_others) if present_b > 1 and n > 4 * present_b else 1.0
-    a, present_a = _codes(x, n_categories)
-    if present_a < 2 or present_b < 2 or n <= 2 * present_a * present_b:
+        return kruskal(pairs.x[:n], pairs.b[:n], n_others) if n_b > 1 and n > 4 * n_b else 1.0
+    n_a = _code(pairs.x, n, n_categories, pairs.a)
+    if n_a < 2 or n_b < 2 or n <= 2 * n_a * n_b:
         return 1.0
-    return chi_square(a, b, n_categories, n_others)
+    return chi_square(pairs.a[:n], pairs.b[:n], n_categories, n_others)
 
 
 @kernel(inline="always")
@@ -334,6 +342,8 @@ def dependent_groups(variables, rows, scope, group):
     n_categories = variables.n_categories[scope]
     columns = _columns_of(variables.values, rows, scope)
     orders = _orders_of(columns, n_categories)
+    n = len(rows)
+    pairs = _Pairs(np.empty(n), np.empty(n), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
     for i in range(m):
         if columns.constant[i]:
             continue  # independent of everything
@@ -346,7 +356,7 @@ def dependent_groups(variables, rows, scope, group):
             else:
                 if len(order) == 0:
                     order = _ascending(columns.values[i])
-                p = _p_value(columns.values[i], columns.values[j], order, n_categories[i], n_categories[j])
+                p = _p_value(columns.values[i], columns.values[j], order, n_categories[i], n_categories[j], pairs)
             if p < variables.threshold:
                 group[_root_of(group, j)] = _root_of(group, i)
                 n_groups -= 1
@@ -508,7 +518,13 @@ def learn(variables, rows, scope, cell, seed, after_product):
         most_parameters = n_parameters
         for v in own:
             most_parameters += _n_entries(variables.n_categories[v])
-        circuit = _circuit_with_room(circuit, n_nodes, n_factors + len(own), most_parameters)
+        most_factors = n_factors + len(own)
+        if (
+            n_nodes > len(circuit.parent)
+            or most_factors > len(circuit.factor_node)
+            or most_parameters > len(circuit.parameters)
+        ):
+            circuit = _circuit_with_room(circuit, n_nodes, most_factors, most_parameters)
         circuit.parent[node], circuit.log_weight[node] = task.parent, task.log_weight
         node_seed = mix(seed ^ INITIAL, np.uint64(node))
         circuit.is_sum[node] = _cut(variables, here, own, task.after_product, node_seed, labels, group)

@@ -17,7 +17,7 @@ import numpy as np
 from joints.circuit.nodes import Circuits, no_circuits
 from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
 from joints.forest.route import first_leaf_below
-from joints.numerics.arrays import with_room
+from joints.numerics.buffers import with_room
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import run
 

@@ -171,16 +171,20 @@ def join_circuits(parts: list[Circuit], of_leaf: np.ndarray, n_variables: int) -
     )
 
 
-@kernel
+# The kernels below run for every row and node.  Their parts are inlined and first take the fields that they need out of
+# a record: otherwise references would be counted again and again, which takes longer than the arithmetic.
+
+
+@kernel(inline="always")
 def _add_factors(x, target, c, circuits, n_categories, logs, of_target):
     """Add the log-densities of a row's observed variables to their product nodes' `logs`.
 
     ``of_target`` (node, category) gets the log-probabilities of the target.
     """
-    first, factor_node, factor_offset = circuits.node_start[c], circuits.factor_node, circuits.factor_offset
-    parameters = circuits.parameters
+    first, variable_start, factor_node = circuits.node_start[c], circuits.variable_start, circuits.factor_node
+    factor_offset, parameters = circuits.factor_offset, circuits.parameters
     for u in range(len(n_categories)):
-        start, end = circuits.variable_start[c, u], circuits.variable_start[c, u + 1]
+        start, end = variable_start[c, u], variable_start[c, u + 1]
         if u == target:
             for j in range(start, end):
                 for k in range(of_target.shape[1]):
@@ -198,28 +202,36 @@ def _add_factors(x, target, c, circuits, n_categories, logs, of_target):
                 logs[factor_node[j] - first] += parameters[o + 2] + parameters[o + 1] * d * d
 
 
+@kernel(inline="always")
+def _clear(target, c, circuits, scratch):
+    """Nothing is known yet but which product nodes have a density of the target."""
+    first, with_target, logs, top = circuits.node_start[c], scratch.with_target, scratch.logs, scratch.top
+    for v in range(circuits.node_start[c + 1] - first):
+        with_target[v], logs[v], top[v, 0] = False, 0.0, -np.inf
+    if target >= 0:
+        for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
+            with_target[circuits.factor_node[j] - first] = True
+
+
 @kernel
-def _finish(v, is_sum, scratch):
+def _finish(v, is_sum, value, top, with_target):
     """The log-value of a node that has got all of its children's."""
-    value, top = scratch.value, scratch.top
-    n_targets = value.shape[1]
     if is_sum:
-        for k in range(n_targets if scratch.with_target[v] else 1):
+        for k in range(value.shape[1] if with_target[v] else 1):
             value[v, k] = top[v, k] + np.log(value[v, k]) if value[v, k] > 0.0 else -np.inf
-    elif scratch.with_target[v]:
+    elif with_target[v]:
         # column 0 has what all categories of the target share; what differs, of the one child or density above the
         # target, waits in `top`
         shared = value[v, 0]
-        for k in range(n_targets):
+        for k in range(value.shape[1]):
             value[v, k] = shared + top[v, k]
 
 
 @kernel
-def _multiply_into(p, v, scratch):
+def _multiply_into(p, v, value, top, with_target):
     """Hand a node's log-value to its parent, a product node."""
-    value, top = scratch.value, scratch.top
-    if scratch.with_target[v]:
-        scratch.with_target[p] = True
+    if with_target[v]:
+        with_target[p] = True
         for k in range(value.shape[1]):
             top[p, k] = value[v, k]
     else:
@@ -227,15 +239,13 @@ def _multiply_into(p, v, scratch):
 
 
 @kernel
-def _add_into(p, v, log_weight, scratch):
+def _add_into(p, v, log_weight, value, top, with_target):
     """Hand a node's log-value to its parent, a sum node: a term of a sum scaled by its largest term."""
-    value, top, with_target = scratch.value, scratch.top, scratch.with_target
-    n_targets = value.shape[1]
     if with_target[v] and not with_target[p]:
         with_target[p] = True
-        for k in range(n_targets):
+        for k in range(value.shape[1]):
             value[p, k], top[p, k] = 0.0, -np.inf
-    for k in range(n_targets if with_target[v] else 1):
+    for k in range(value.shape[1] if with_target[v] else 1):
         s = value[v, k] + log_weight
         if s == -np.inf:
             continue
@@ -252,25 +262,22 @@ def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
 
     `target` is a categorical variable, or -1 (and then `scratch` has one column).  Never runs out of range.
     """
-    first, parent, is_sum = circuits.node_start[c], circuits.parent, circuits.is_sum
+    first, parent, is_sum, log_weight = circuits.node_start[c], circuits.parent, circuits.is_sum, circuits.log_weight
+    value, top, with_target, logs = scratch.value, scratch.top, scratch.with_target, scratch.logs
     n = circuits.node_start[c + 1] - first
+    _clear(target, c, circuits, scratch)
+    _add_factors(x, target, c, circuits, n_categories, logs, top)
     for v in range(n):
-        scratch.with_target[v], scratch.logs[v], scratch.top[v, 0] = False, 0.0, -np.inf
-    if target >= 0:
-        for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
-            scratch.with_target[circuits.factor_node[j] - first] = True
-    _add_factors(x, target, c, circuits, n_categories, scratch.logs, scratch.top)
-    for v in range(n):
-        scratch.value[v, 0] = scratch.logs[v]
+        value[v, 0] = logs[v]
     for v in range(n - 1, -1, -1):
         node = first + v
-        _finish(v, is_sum[node], scratch)
+        _finish(v, is_sum[node], value, top, with_target)
         if v == 0:
-            return
+            break
         if is_sum[parent[node]]:
-            _add_into(parent[node] - first, v, circuits.log_weight[node], scratch)
+            _add_into(parent[node] - first, v, log_weight[node], value, top, with_target)
         else:
-            _multiply_into(parent[node] - first, v, scratch)
+            _multiply_into(parent[node] - first, v, value, top, with_target)
 
 
 @kernel
@@ -305,30 +312,22 @@ def exponentials(logs, n, largest, out, bits):
         out[i] *= logs[i]
 
 
-@kernel
-def _exponentials_of_factors(target, c, circuits, scratch):
-    """Products of densities out of their logarithms, 0 at sum nodes; returns whether they are small enough to go on."""
-    first, logs, plain = circuits.node_start[c], scratch.logs, scratch.plain
+@kernel(inline="always")
+def _take_exponentials(c, circuits, scratch):
+    """Densities out of their logarithms at product nodes, zeros at sum nodes, the target's probabilities."""
+    first, is_sum = circuits.node_start[c], circuits.is_sum
+    value, plain, with_target = scratch.value, scratch.plain, scratch.with_target
     n = circuits.node_start[c + 1] - first
-    high = 0.0
+    exponentials(scratch.logs, n, 0.0, plain, scratch.plain_bits)
     for v in range(n):
-        high += max(logs[v], 0.0)
-    if high > MOST_LOG_DENSITY:
-        return False
-    if target >= 0:
-        for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
-            v = circuits.factor_node[j] - first
-            scratch.with_target[v] = True
-            for k in range(scratch.value.shape[1]):
-                scratch.value[v, k] = np.exp(scratch.value[v, k])
-    exponentials(logs, n, 0.0, plain, scratch.plain_bits)
-    for v in range(n):
-        if circuits.is_sum[first + v]:
+        if is_sum[first + v]:
             plain[v] = 0.0
-    return True
+        if with_target[v]:
+            for k in range(value.shape[1]):
+                value[v, k] = np.exp(value[v, k])
 
 
-@kernel
+@kernel(inline="always")
 def _hand_up(c, circuits, weight, scratch):
     """Sums and products from the last node of a circuit to its root, in plain numbers."""
     first, parent, is_sum = circuits.node_start[c], circuits.parent, circuits.is_sum
@@ -363,19 +362,20 @@ def evaluate_quickly(x, target, c, circuits, weight, n_categories, scratch):
     log weights.  Returns whether that can be relied on: not where the row is so unlikely that numbers run out of range,
     or where densities are so high that a product of them might.
     """
-    first, value = circuits.node_start[c], scratch.value
+    first, value, logs, plain = circuits.node_start[c], scratch.value, scratch.logs, scratch.plain
+    _clear(target, c, circuits, scratch)
+    _add_factors(x, target, c, circuits, n_categories, logs, value)
+    high = 0.0
     for v in range(circuits.node_start[c + 1] - first):
-        scratch.with_target[v], scratch.logs[v] = False, 0.0
-    _add_factors(x, target, c, circuits, n_categories, scratch.logs, value)
-    if not _exponentials_of_factors(target, c, circuits, scratch):
+        high += max(logs[v], 0.0)
+    if high > MOST_LOG_DENSITY:
         return False
+    _take_exponentials(c, circuits, scratch)
     _hand_up(c, circuits, weight, scratch)
+    shared = 1.0 if circuits.is_sum[first] else plain[0]
     largest = 0.0
     for k in range(value.shape[1]):
-        if not scratch.with_target[0]:
-            value[0, k] = scratch.plain[0]
-        elif not circuits.is_sum[first]:
-            value[0, k] *= scratch.plain[0]
+        value[0, k] = value[0, k] * shared if scratch.with_target[0] else plain[0]
         largest = max(largest, value[0, k])
     return 1e-250 < largest < 1e250
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from joints.forest.grow import Ranked, Settings, Tree, bootstrap_weights, grow_tree
+from joints.forest.grow import GrowthSettings, Ranked, Tree, bootstrap_weights, grow_tree
 from joints.forest.route import training_leaves
 from joints.forest.splits import MISSING
 from joints.numerics.threads import run
@@ -119,7 +119,7 @@ def grow_forest(
 ) -> Forest:
     """Grow one tree per seed; see `joints.ForestClassifier` for the settings."""
     ranked = data.ranked()
-    settings = Settings(
+    settings = GrowthSettings(
         max_features=int(max_features),
         redraw=bool(redraw),
         purity=float(purity),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from joints.forest.splits import MISSING, best_ordered_subset, best_subset, best_threshold
-from joints.numerics.arrays import partition, with_room
+from joints.numerics.buffers import partition, with_room
 from joints.numerics.compiled import kernel
 from joints.numerics.random import below, mix
 from joints.numerics.sorting import sort_by_rank
@@ -37,7 +37,7 @@ class Ranked(NamedTuple):
     value_start: np.ndarray
 
 
-class Settings(NamedTuple):
+class GrowthSettings(NamedTuple):
     """How trees are grown; see `joints.ForestClassifier`."""
 
     max_features: int
@@ -180,14 +180,14 @@ def _best_split(n_categories, ranks, rows, node, seed, settings, scratch):
 
     The subset of a categorical feature is in ``scratch.best_left``.
     """
-    pool, swaps = scratch.pool, scratch.swaps
+    pool, swaps, payload, keys = scratch.pool, scratch.swaps, scratch.payload, scratch.keys
     best_score, best_feature, best_rank = -np.inf, -1, np.int64(-1)
     drawn, tried = np.int64(0), 0
     while drawn < len(pool) and tried < settings.max_features:
         swaps[drawn] = draw_feature(seed, node, drawn, pool)
         f = pool[drawn]
         drawn += 1
-        n, lowest, highest = _collect_keys(ranks[f], rows, scratch.payload, scratch.keys)
+        n, lowest, highest = _collect_keys(ranks[f], rows, payload, keys)
         constant = n < 2 or lowest == highest
         if not (constant and settings.redraw):
             tried += 1
@@ -282,6 +282,7 @@ def grow_tree(data, ranked, weights, seed, settings):
     rows = np.flatnonzero(weights > 0)
     spare, left = np.empty_like(rows), np.empty(len(rows), dtype=np.bool_)
     scratch = _scratch(data, weights, len(rows))
+    most_categories = len(scratch.best_left)
     tree = _tree_of(64, data.n_classes)
     n_nodes, n_flags = np.int64(0), np.int64(0)  # a literal 0 would compile what takes them twice
     stack = np.empty((64, 4), dtype=np.int64)  # first row, end, parent of a right child or -1, depth
@@ -293,7 +294,8 @@ def grow_tree(data, ranked, weights, seed, settings):
         here = rows[start:end]
         node = n_nodes
         n_nodes += 1
-        tree = _tree_with_room(tree, n_nodes, n_flags + len(scratch.best_left))
+        if n_nodes > len(tree.feature) or n_flags + most_categories > len(tree.goes_left):
+            tree = _tree_with_room(tree, n_nodes, n_flags + most_categories)
         if parent >= 0:
             tree.right[parent] = node
         _add_leaf(tree, node, data.y, weights, here)

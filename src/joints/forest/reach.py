@@ -157,34 +157,37 @@ def _full_vectors(n_vectors, n_leaves):
 
 
 @kernel
-def _clear(bits, start, first, last):
-    """Zero the bits `first` up to `last` of the vector that begins at word `start`."""
-    word, end = first >> 6, (last - 1) >> 6
-    head = ALL << np.uint64(first & 63)
-    tail = ALL >> np.uint64(63 - ((last - 1) & 63))
-    if word == end:
-        bits[start + word] &= ~(head & tail)
-        return
-    bits[start + word] &= ~head
-    for w in range(word + 1, end):
-        bits[start + w] = np.uint64(0)
-    bits[start + end] &= ~tail
+def _clear(table, first, last, begin, end):
+    """Zero the bits of the leaves `begin` up to `end` in the vectors `first` up to `last`."""
+    head, tail = begin >> 6, (end - 1) >> 6
+    from_begin = ALL << np.uint64(begin & 63)
+    up_to_end = ALL >> np.uint64(63 - ((end - 1) & 63))
+    if head == tail:
+        from_begin &= up_to_end
+    for vector in range(first * table.n_words, last * table.n_words, table.n_words):
+        table.bits[vector + head] &= ~from_begin
+        for w in range(head + 1, tail):
+            table.bits[vector + w] = np.uint64(0)
+        if head < tail:
+            table.bits[vector + tail] &= ~up_to_end
 
 
 @kernel
 def _rule_out(forest, node, n_categories, table, begin, middle, end):
     """Clear what disagrees with a split; left of it are the leaves `begin` up to `middle`, then those up to `end`."""
     f, flags = forest.feature[node], forest.subset[node]
-    first, n_vectors, last_left = table.vector_start[f], n_categories[f], 0
+    first = table.vector_start[f]
     if flags < 0:
         cuts = table.cuts[table.cut_start[f] : table.cut_start[f + 1]]
-        n_vectors, last_left = len(cuts) + 1, np.searchsorted(cuts, forest.threshold[node])
-    for j in range(n_vectors):
-        left = j <= last_left if flags < 0 else forest.goes_left[flags + j]
-        if left:
-            _clear(table.bits, (first + j) * table.n_words, middle, end)
+        n_left = np.searchsorted(cuts, forest.threshold[node]) + 1
+        _clear(table, first, first + n_left, middle, end)
+        _clear(table, first + n_left, first + len(cuts) + 1, begin, middle)
+        return
+    for c in range(n_categories[f]):
+        if forest.goes_left[flags + c]:
+            _clear(table, first + c, first + c + 1, middle, end)
         else:
-            _clear(table.bits, (first + j) * table.n_words, begin, middle)
+            _clear(table, first + c, first + c + 1, begin, middle)
 
 
 @kernel
@@ -213,7 +216,7 @@ def bit_table(n_rows, forest, tree, n_categories):
     return table
 
 
-@kernel
+@kernel(inline="always")
 def _vectors_of_row(x, table, out):
     """The first word of the vector of each observed feature, into `out`; returns how many there are."""
     n = 0
@@ -237,35 +240,19 @@ def _vectors_of_row(x, table, out):
 
 
 @kernel
-def _look_up_leaves(x, table, n_leaves, vectors, out):
+def look_up_leaves(x, table, n_leaves, vectors, out):
     """Leaves reached by one row, as `walk_to_leaves` lists them; `vectors` has room for one per feature."""
-    bits = table.bits
     n_vectors = _vectors_of_row(x, table, vectors)
-    if n_vectors == 0:
-        for i in range(n_leaves):
-            out[i] = i
-        return n_leaves
     n = 0
     for w in range(table.n_words):
-        word = bits[vectors[0] + w]
-        for v in range(1, n_vectors):
-            word &= bits[vectors[v] + w]
+        word = ALL if w + 1 < table.n_words else ALL >> np.uint64(table.n_words * 64 - n_leaves)
+        for v in range(n_vectors):
+            word &= table.bits[vectors[v] + w]
         while word:
             out[n] = 64 * w + np.int64(trailing_zeros(word))
             n += 1
             word &= word - np.uint64(1)
     return n
-
-
-@kernel
-def reach_leaves(x, complete, table, forest, tree, room, out):
-    """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many.
-
-    `room` is for as many nodes as the tree is deep, or as many vectors as there are features.
-    """
-    if len(table.bits) and not complete:
-        return _look_up_leaves(x, table, forest.leaf_start[tree + 1] - forest.leaf_start[tree], room, out)
-    return walk_to_leaves(x, forest, tree, room, out)
 
 
 @kernel(fastmath={"reassoc"})
@@ -302,7 +289,10 @@ def _friedman_trees(rows, forest, first_tree, last_tree, n_categories, leaf_coun
         room = np.empty(max(last_leaf - first_leaf, rows.X.shape[1]), dtype=np.int64)
         table = bit_table(rows.n_incomplete, forest, tree, n_categories)
         for i in range(rows.X.shape[0]):
-            n = reach_leaves(rows.X[i], rows.complete[i], table, forest, tree, room, reached)
+            if len(table.bits) and not rows.complete[i]:
+                n = look_up_leaves(rows.X[i], table, last_leaf - first_leaf, room, reached)
+            else:
+                n = walk_to_leaves(rows.X[i], forest, tree, room, reached)
             add_frequencies(counts, reached, n, sums, out[i])
 
 

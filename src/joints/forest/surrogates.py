@@ -17,7 +17,7 @@ from joints.forest.arrays import Forest, TrainingData
 from joints.forest.grow import LOW_BITS, draw_feature, missing_goes_left, put_back
 from joints.forest.route import goes_to_left
 from joints.forest.splits import MISSING, published_order
-from joints.numerics.arrays import partition, with_room
+from joints.numerics.buffers import partition, with_room
 from joints.numerics.compiled import kernel
 from joints.numerics.sorting import sort_by_rank
 from joints.numerics.threads import run

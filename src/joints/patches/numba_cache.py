@@ -8,6 +8,9 @@ own file, and so misses edits of kernels that it calls in other modules (numba/n
 Seen: in `IndexDataCacheFile.save`, by letting a second process save between the two writes of a first: the first one's
 code is then loaded for the second one's signature.
 
+Also seen: an index holds the types of arguments, so it cannot be read once a record among them has another name; numba
+then fails instead of compiling again.
+
 Here files are named after what they hold, are complete before the index names them, and belong to a stamp that the
 caller gives, such as a digest of all kernels.
 
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import pickle
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,6 +63,12 @@ def keep(dispatcher: Any, stamp: str) -> bool:
 
 class KeptCode(IndexDataCacheFile):
     """The files of one kernel: an index, and one file per signature."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            return {}  # of an older text, whose records may have had other names
 
     def save(self, key: Any, data: Any) -> None:
         overloads = self._load_index()

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from joints.numerics.arrays import partition, with_room
+from joints.numerics.buffers import partition, with_room
 
 
 def test_room_for_more_keeps_what_there_is():
