@@ -234,7 +234,7 @@ def test_without_smoothing_impossible_evidence_falls_back_to_counting():
 
 
 def test_trees_that_cannot_tell_do_not_count():
-    """Without smoothing, some trees may never have seen anything like a row; then the others decide."""
+    """Without smoothing, some trees have seen nothing like a row; then the others decide."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 6, (60, 4)).astype(float), rng.integers(0, 2, 60)
     model = GenerativeForestClassifier(20, smoothing=0.0, categorical_features={j: 6 for j in range(4)}, random_state=0)

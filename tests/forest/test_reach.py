@@ -1,4 +1,4 @@
-"""Reached leaves: walking and bit vectors agree with each other and with the cells of the leaves."""
+"""Reached leaves: walking and bit vectors give the same, and what the cells say."""
 
 import numpy as np
 import pytest

@@ -112,7 +112,7 @@ def _kendall_p(n, difference, discordant, x_ties, y_ties):
     return erfc(abs(difference) / sqrt(variance) / sqrt(2.0))
 
 
-@kernel
+@kernel(counted=True)
 def kendall(x, y):
     """Two-sided p-value of Kendall's tau-b; NaN where a variable is constant.
 
@@ -182,7 +182,7 @@ def kendall_of_bits(n, x_above, x_ties, y_above, y_below, y_ties):
     return _kendall_p(n, float(concordant - discordant), float(discordant), x_ties, y_ties)
 
 
-@kernel
+@kernel(counted=True)
 def kruskal(x, codes, n_categories):
     """p-value of Kruskal-Wallis over the categories that occur; NaN where `x` is constant or all are of one category.
 
@@ -217,7 +217,7 @@ def kruskal(x, codes, n_categories):
     return chi2_tail(h / correction, n_groups - 1)
 
 
-@kernel
+@kernel(counted=True)
 def chi_square(a, b, n_a, n_b):
     """p-value of Pearson's test of a contingency table of codes, over the categories that occur; 1 if only one does."""
     table = np.zeros((n_a, n_b))

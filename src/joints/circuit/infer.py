@@ -135,7 +135,7 @@ def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parame
     return s
 
 
-@kernel
+@kernel(counted=False)
 def _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch):
     """The same for n leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
     for i in range(n):
@@ -154,7 +154,7 @@ def _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch
                 scratch.logs[i] += columns[o + 2, v] + columns[o + 1, v] * d * d
 
 
-@kernel(fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"}, counted=False)
 def _weighted_sum(column, reached, weights, n):
     s = 0.0
     for i in range(n):
@@ -197,7 +197,7 @@ def _leaves_of_tree(leaves, query, first, last, side_by_side):
     )
 
 
-@kernel
+@kernel(counted=False)
 def _observe(x, scratch):
     """List the observed features of a row; returns how many there are."""
     n = 0
@@ -208,7 +208,7 @@ def _observe(x, scratch):
     return n
 
 
-@kernel
+@kernel(counted=False)
 def _log_densities(x, n, n_observed, first_leaf, leaves, n_categories, scratch):
     """log-densities of the observed features in the n reached leaves, as if all were factorised."""
     for j in range(n):
@@ -218,7 +218,7 @@ def _log_densities(x, n, n_observed, first_leaf, leaves, n_categories, scratch):
         )
 
 
-@kernel
+@kernel(counted=False)
 def _take_root(nodes, in_logs, j, scratch):
     """The j-th reached leaf is a circuit: its log-density with its most likely target, and all targets, scaled."""
     n_targets = scratch.given_leaf.shape[1]
@@ -235,7 +235,7 @@ def _take_root(nodes, in_logs, j, scratch):
         scratch.given_leaf[j, k] = share
 
 
-@kernel
+@kernel(counted=False)
 def _weigh(n, tree_leaves, scratch):
     """Add the weights of the reached leaves to their log-densities; returns the largest."""
     largest = -np.inf
@@ -245,7 +245,7 @@ def _weigh(n, tree_leaves, scratch):
     return largest
 
 
-@kernel
+@kernel(counted=False)
 def _sum_leaves(n, tree_leaves, scratch):
     """Sum the densities of the reached leaves by target, into ``scratch.sums``."""
     for k in range(len(scratch.sums)):
@@ -257,7 +257,7 @@ def _sum_leaves(n, tree_leaves, scratch):
                     scratch.sums[k] += scratch.densities[j] * scratch.given_leaf[j, k]
 
 
-@kernel
+@kernel(counted=False)
 def _add_tree(i, of_tree, log_scale, sums):
     """Add one tree's sums for row i, which are scaled by exp(`log_scale`), to those of all trees."""
     total = of_tree.sum()
@@ -312,7 +312,7 @@ def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
                         evaluate_circuit(with_class, query.target, c, circuits, n_categories, nodes)
                     _take_root(nodes, not likely, j, scratch)
             largest = _weigh(n, tree_leaves, scratch)
-            add_frequencies(counts, reached, n, of_tree, friedman[i])
+            add_frequencies(counts, reached, n, of_tree, friedman, i)
             if largest > -np.inf:
                 exponentials(logs, n, largest, densities, density_bits)
                 _sum_leaves(n, tree_leaves, scratch)

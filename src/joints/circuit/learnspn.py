@@ -274,28 +274,31 @@ def _ascending(column):
 
 
 class _Pairs(NamedTuple):
-    """Room for the rows that have both values of two variables, as numbers and as codes."""
+    """Room for the rows that have both values of two variables, as numbers and as codes, and for the codes seen."""
 
     x: np.ndarray
     y: np.ndarray
     a: np.ndarray
     b: np.ndarray
+    seen: np.ndarray
 
 
-@kernel
-def _code(column, n, n_categories, codes):
+@kernel(counted=False)
+def _code(column, n, n_categories, codes, seen):
     """The first n values as integers; returns how many different ones there are."""
-    n_present = 0
-    present = np.zeros(n_categories, dtype=np.bool_)
+    for c in range(n_categories):
+        seen[c] = False
+    n_seen = 0
     for r in range(n):
-        codes[r] = np.int64(column[r])
-        if not present[codes[r]]:
-            present[codes[r]] = True
-            n_present += 1
-    return n_present
+        code = np.int64(column[r])
+        codes[r] = code
+        if not seen[code]:
+            seen[code] = True
+            n_seen += 1
+    return n_seen
 
 
-@kernel
+@kernel(counted=False)
 def _p_value(column, other, order, n_categories, n_others, pairs):
     """p-value of the test of two variables, over the rows that have both; 1 where these are too few.
 
@@ -310,10 +313,10 @@ def _p_value(column, other, order, n_categories, n_others, pairs):
         return 1.0
     if n_others == 0:
         return kendall(pairs.x[:n], pairs.y[:n])
-    n_b = _code(pairs.y, n, n_others, pairs.b)
+    n_b = _code(pairs.y, n, n_others, pairs.b, pairs.seen)
     if n_categories == 0:
         return kruskal(pairs.x[:n], pairs.b[:n], n_others) if n_b > 1 and n > 4 * n_b else 1.0
-    n_a = _code(pairs.x, n, n_categories, pairs.a)
+    n_a = _code(pairs.x, n, n_categories, pairs.a, pairs.seen)
     if n_a < 2 or n_b < 2 or n <= 2 * n_a * n_b:
         return 1.0
     return chi_square(pairs.a[:n], pairs.b[:n], n_categories, n_others)
@@ -343,7 +346,8 @@ def dependent_groups(variables, rows, scope, group):
     columns = _columns_of(variables.values, rows, scope)
     orders = _orders_of(columns, n_categories)
     n = len(rows)
-    pairs = _Pairs(np.empty(n), np.empty(n), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
+    a, b = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    pairs = _Pairs(np.empty(n), np.empty(n), a, b, np.empty(n_categories.max(), dtype=np.bool_))
     for i in range(m):
         if columns.constant[i]:
             continue  # independent of everything
@@ -445,7 +449,7 @@ def _n_entries(n_categories):
     return n_categories if n_categories else 3
 
 
-@kernel
+@kernel(counted=False)
 def _add_density(circuit, n_factors, n_parameters, node, v, variables, rows, cell):
     """Add the density of variable v to a product node of a circuit that has room; returns where its parameters end."""
     n_categories, o = variables.n_categories[v], variables.category_start[v]

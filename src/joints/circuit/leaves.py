@@ -130,7 +130,7 @@ def categorical_entries(counts, allowed, smoothing, n_missing):
             counts[c] = log(counts[c] / total) if counts[c] > 0.0 else -np.inf
 
 
-@kernel
+@kernel(counted=False)
 def fit_gaussian(data, rows, v, low, high, smoothing, out):
     """A Gaussian for variable v from the given rows, cut to (low, high]."""
     n, total, squares = 0, 0.0, 0.0
@@ -146,7 +146,7 @@ def fit_gaussian(data, rows, v, low, high, smoothing, out):
     gaussian_entries(centre, sd, low, high, out)
 
 
-@kernel
+@kernel(counted=False)
 def fit_categorical(data, rows, v, allowed, smoothing, out):
     """Log-probabilities of the allowed categories of variable v from the given rows."""
     out[:] = 0.0
@@ -211,23 +211,24 @@ def cells_of_tree(forest, tree, n_categories):
 @kernel
 def _fit_gaussians(X, f, row_leaf, weights, cells, smoothing, o, out):
     """The Gaussians of feature f in all leaves of a tree, into `out` from column `o` on."""
-    n_leaves = len(out)
+    n_leaves, low, high = len(out), cells.low, cells.high
+    mean_of_all, smallest_sd = smoothing.mean[f], smoothing.smallest_sd[f]
     n, total, squares, centre = np.zeros(n_leaves), np.zeros(n_leaves), np.zeros(n_leaves), np.empty(n_leaves)
     for i in range(X.shape[0]):
         if weights[i] > 0 and not np.isnan(X[i, f]):
             n[row_leaf[i]] += weights[i]
             total[row_leaf[i]] += weights[i] * X[i, f]
     for leaf in range(n_leaves):
-        mean = total[leaf] / n[leaf] if n[leaf] > 0 else smoothing.mean[f]
-        centre[leaf] = min(max(mean, cells.low[leaf, f]), cells.high[leaf, f])
+        mean = total[leaf] / n[leaf] if n[leaf] > 0 else mean_of_all
+        centre[leaf] = min(max(mean, low[leaf, f]), high[leaf, f])
     for i in range(X.shape[0]):
         if weights[i] > 0 and not np.isnan(X[i, f]):
             squares[row_leaf[i]] += weights[i] * (X[i, f] - centre[row_leaf[i]]) ** 2
     for leaf in range(n_leaves):
-        sd = smoothing.smallest_sd[f]
+        sd = smallest_sd
         if n[leaf] > 0:
             sd = max(sd, sqrt(squares[leaf] / n[leaf]))
-        gaussian_entries(centre[leaf], sd, cells.low[leaf, f], cells.high[leaf, f], out[leaf, o : o + 3])
+        gaussian_entries(centre[leaf], sd, low[leaf, f], high[leaf, f], out[leaf, o : o + 3])
 
 
 @kernel

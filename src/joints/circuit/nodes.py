@@ -171,8 +171,8 @@ def join_circuits(parts: list[Circuit], of_leaf: np.ndarray, n_variables: int) -
     )
 
 
-# The kernels below run for every row and node.  Their parts are inlined and first take the fields that they need out of
-# a record: otherwise references would be counted again and again, which takes longer than the arithmetic.
+# The kernels below run for every row and node.  Their parts are inlined, and they neither allocate nor count references
+# (`counted`), which for records of many arrays takes longer than the arithmetic.
 
 
 @kernel(inline="always")
@@ -205,15 +205,15 @@ def _add_factors(x, target, c, circuits, n_categories, logs, of_target):
 @kernel(inline="always")
 def _clear(target, c, circuits, scratch):
     """Nothing is known yet but which product nodes have a density of the target."""
-    first, with_target, logs, top = circuits.node_start[c], scratch.with_target, scratch.logs, scratch.top
+    first, with_target, logs = circuits.node_start[c], scratch.with_target, scratch.logs
     for v in range(circuits.node_start[c + 1] - first):
-        with_target[v], logs[v], top[v, 0] = False, 0.0, -np.inf
+        with_target[v], logs[v] = False, 0.0
     if target >= 0:
         for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
             with_target[circuits.factor_node[j] - first] = True
 
 
-@kernel
+@kernel(inline="always")
 def _finish(v, is_sum, value, top, with_target):
     """The log-value of a node that has got all of its children's."""
     if is_sum:
@@ -227,7 +227,7 @@ def _finish(v, is_sum, value, top, with_target):
             value[v, k] = shared + top[v, k]
 
 
-@kernel
+@kernel(inline="always")
 def _multiply_into(p, v, value, top, with_target):
     """Hand a node's log-value to its parent, a product node."""
     if with_target[v]:
@@ -238,7 +238,7 @@ def _multiply_into(p, v, value, top, with_target):
         value[p, 0] += value[v, 0]
 
 
-@kernel
+@kernel(inline="always")
 def _add_into(p, v, log_weight, value, top, with_target):
     """Hand a node's log-value to its parent, a sum node: a term of a sum scaled by its largest term."""
     if with_target[v] and not with_target[p]:
@@ -256,7 +256,7 @@ def _add_into(p, v, log_weight, value, top, with_target):
             value[p, k] += np.exp(s - top[p, k])
 
 
-@kernel
+@kernel(counted=False)
 def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
     """Log-values of the nodes of circuit c for one row, into ``scratch.value``.
 
@@ -266,6 +266,8 @@ def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
     value, top, with_target, logs = scratch.value, scratch.top, scratch.with_target, scratch.logs
     n = circuits.node_start[c + 1] - first
     _clear(target, c, circuits, scratch)
+    for v in range(n):
+        top[v, 0] = -np.inf
     _add_factors(x, target, c, circuits, n_categories, logs, top)
     for v in range(n):
         value[v, 0] = logs[v]
@@ -280,7 +282,7 @@ def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
             _multiply_into(parent[node] - first, v, value, top, with_target)
 
 
-@kernel
+@kernel(counted=False)
 def exponentials(logs, n, largest, out, bits):
     """exp(logs - largest) for the first n entries; `bits` is `out` seen as int64.
 
@@ -354,7 +356,7 @@ def _hand_up(c, circuits, weight, scratch):
             plain[p] *= plain[v]
 
 
-@kernel
+@kernel(counted=False)
 def evaluate_quickly(x, target, c, circuits, weight, n_categories, scratch):
     """`evaluate_circuit` without logarithms: the root's values for the target's categories into ``scratch.value[0]``.
 

@@ -147,7 +147,7 @@ def _collect_keys(column, rows, payload, keys):
     return n, lowest, highest
 
 
-@kernel
+@kernel(counted=True)
 def _cut_values(n, lowest, highest, min_rows, scratch):
     """Best threshold of a continuous feature for the n rows of ``scratch.keys``: score and last rank on the left."""
     keys, class_weights = scratch.keys, scratch.class_weights
@@ -174,7 +174,7 @@ def _cut_categories(n, n_categories, settings, scratch):
     return best_subset(table, settings.min_rows, goes_left)
 
 
-@kernel
+@kernel(counted=False)
 def _best_split(n_categories, ranks, rows, node, seed, settings, scratch):
     """The best split of these rows on features drawn at the node: the feature (-1: none) and its last rank on the left.
 
@@ -201,12 +201,13 @@ def _best_split(n_categories, ranks, rows, node, seed, settings, scratch):
             score = _cut_categories(n, n_categories[f], settings, scratch)
             if score > best_score:
                 best_score, best_feature = score, f
-                scratch.best_left[: n_categories[f]] = scratch.candidate_left[: n_categories[f]]
+                for c in range(n_categories[f]):
+                    scratch.best_left[c] = scratch.candidate_left[c]
     put_back(drawn, pool, swaps)
     return best_feature, best_rank
 
 
-@kernel
+@kernel(counted=False)
 def _sides(column, rows, node, seed, last_rank, subset, left):
     """Whether each row goes left: by rank, or by `subset` where the split is one of categories (it is not empty)."""
     for i in range(len(rows)):
@@ -256,7 +257,7 @@ def _trimmed(tree, n_nodes, n_flags):
     )
 
 
-@kernel
+@kernel(counted=False)
 def _add_leaf(tree, node, y, weights, rows):
     """Make a node a leaf with the class weights of its rows."""
     tree.feature[node], tree.threshold[node], tree.right[node], tree.subset[node] = -1, np.nan, -1, -1

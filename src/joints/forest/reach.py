@@ -78,7 +78,7 @@ def trailing_zeros(typingctx, word):
     return types.uint64(types.uint64), generate
 
 
-@kernel
+@kernel(counted=False)
 def walk_to_leaves(x, forest, tree, stack, out):
     """Leaves reached by one row, left to right and counted from the tree's first, into `out`; returns how many.
 
@@ -156,7 +156,7 @@ def _full_vectors(n_vectors, n_leaves):
     return bits
 
 
-@kernel
+@kernel(counted=False)
 def _clear(table, first, last, begin, end):
     """Zero the bits of the leaves `begin` up to `end` in the vectors `first` up to `last`."""
     head, tail = begin >> 6, (end - 1) >> 6
@@ -239,7 +239,7 @@ def _vectors_of_row(x, table, out):
     return n
 
 
-@kernel
+@kernel(counted=False)
 def look_up_leaves(x, table, n_leaves, vectors, out):
     """Leaves reached by one row, as `walk_to_leaves` lists them; `vectors` has room for one per feature."""
     n_vectors = _vectors_of_row(x, table, vectors)
@@ -255,7 +255,7 @@ def look_up_leaves(x, table, n_leaves, vectors, out):
     return n
 
 
-@kernel(fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"}, counted=False)
 def _sum(column, reached, n):
     s = 0.0
     for i in range(n):
@@ -263,9 +263,9 @@ def _sum(column, reached, n):
     return s
 
 
-@kernel
-def add_frequencies(counts, reached, n, sums, out):
-    """Friedman's answer for one row and tree: add the normalised counts of the n reached leaves to `out`.
+@kernel(counted=False)
+def add_frequencies(counts, reached, n, sums, out, i):
+    """Friedman's answer for row i and one tree: add the normalised counts of the n reached leaves to ``out[i]``.
 
     `counts` is targets by leaves of the tree; `sums` has room for the targets.
     """
@@ -275,7 +275,7 @@ def add_frequencies(counts, reached, n, sums, out):
         total += sums[k]
     if total > 0.0:
         for k in range(len(sums)):
-            out[k] += sums[k] / total
+            out[i, k] += sums[k] / total
 
 
 @kernel
@@ -293,7 +293,7 @@ def _friedman_trees(rows, forest, first_tree, last_tree, n_categories, leaf_coun
                 n = look_up_leaves(rows.X[i], table, last_leaf - first_leaf, room, reached)
             else:
                 n = walk_to_leaves(rows.X[i], forest, tree, room, reached)
-            add_frequencies(counts, reached, n, sums, out[i])
+            add_frequencies(counts, reached, n, sums, out, i)
 
 
 def different_rows(X: np.ndarray) -> Rows:

@@ -67,7 +67,7 @@ def published_order(counts):
     return np.argsort(counts[:, 1].copy())
 
 
-@kernel
+@kernel(counted=True)
 def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     """Best two subsets of the categories for two classes, as a cut of the ordered categories.
 
@@ -101,7 +101,7 @@ def best_ordered_subset(counts, by_proportion, min_rows, goes_left):
     return n + best
 
 
-@kernel
+@kernel(counted=True)
 def best_subset(counts, min_rows, goes_left):
     """Best two subsets of the categories for any number of classes.
 

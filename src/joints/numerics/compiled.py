@@ -31,10 +31,17 @@ def _digest_of_kernels() -> str:
 STAMP = _digest_of_kernels()
 
 
-def kernel(function: Callable | None = None, **options: Any) -> Any:
-    """``@kernel`` or ``@kernel(option=...)``: compile a function as the package does, with numba's further options."""
+def kernel(function: Callable | None = None, counted: bool | None = None, **options: Any) -> Any:
+    """``@kernel`` or ``@kernel(option=...)``: compile a function as the package does, with numba's further options.
+
+    A small kernel that takes records of many arrays would spend most of its time counting references to them.  One that
+    neither allocates nor returns arrays may say ``counted=False``; a kernel that it calls then does so as well, unless
+    that one says ``counted=True``.
+    """
     if function is None:
-        return lambda function: kernel(function, **options)
+        return lambda function: kernel(function, counted, **options)
+    if counted is not None:
+        options["_nrt"] = counted
     if numba_numbering.apply():
         dispatcher = njit(cache=True, nogil=True, **options)(function)
         if numba_cache.keep(dispatcher, STAMP):
