@@ -138,20 +138,21 @@ def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parame
 @kernel(counted=False)
 def _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch):
     """The same for n leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
-    for i in range(n):
-        scratch.logs[i] = 0.0
+    reached, logs = scratch.reached, scratch.logs
+    logs[:n] = 0.0
     for j in range(n_observed):
         f = scratch.observed[j]
         o = offset[f]
         if n_categories[f]:
-            o += np.int64(x[f])
+            column = columns[o + np.int64(x[f])]
             for i in range(n):
-                scratch.logs[i] += columns[o, scratch.reached[i]]
+                logs[i] += column[reached[i]]
         else:
+            value, mean, h, c = x[f], columns[o], columns[o + 1], columns[o + 2]
             for i in range(n):
-                v = scratch.reached[i]
-                d = x[f] - columns[o, v]
-                scratch.logs[i] += columns[o + 2, v] + columns[o + 1, v] * d * d
+                v = reached[i]
+                d = value - mean[v]
+                logs[i] += c[v] + h[v] * d * d
 
 
 @kernel(fastmath={"reassoc"}, counted=False)

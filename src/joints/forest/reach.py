@@ -172,22 +172,33 @@ def _clear(table, first, last, begin, end):
             table.bits[vector + tail] &= ~up_to_end
 
 
-@kernel
+@kernel(inline="always")
+def _cuts_below(x, table, f):
+    """How many thresholds of a continuous feature are below a value."""
+    low, high = table.cut_start[f], table.cut_start[f + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if table.cuts[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low - table.cut_start[f]
+
+
+@kernel(counted=False)
 def _rule_out(forest, node, n_categories, table, begin, middle, end):
     """Clear what disagrees with a split; left of it are the leaves `begin` up to `middle`, then those up to `end`."""
     f, flags = forest.feature[node], forest.subset[node]
     first = table.vector_start[f]
     if flags < 0:
-        cuts = table.cuts[table.cut_start[f] : table.cut_start[f + 1]]
-        n_left = np.searchsorted(cuts, forest.threshold[node]) + 1
+        n_vectors = table.cut_start[f + 1] - table.cut_start[f] + 1
+        n_left = _cuts_below(forest.threshold[node], table, f) + 1
         _clear(table, first, first + n_left, middle, end)
-        _clear(table, first + n_left, first + len(cuts) + 1, begin, middle)
+        _clear(table, first + n_left, first + n_vectors, begin, middle)
         return
     for c in range(n_categories[f]):
-        if forest.goes_left[flags + c]:
-            _clear(table, first + c, first + c + 1, middle, end)
-        else:
-            _clear(table, first + c, first + c + 1, begin, middle)
+        left = forest.goes_left[flags + c]
+        _clear(table, first + c, first + c + 1, middle if left else begin, end if left else middle)
 
 
 @kernel
@@ -223,17 +234,8 @@ def _vectors_of_row(x, table, out):
     for f in range(x.shape[0]):
         if table.vector_start[f] < 0 or np.isnan(x[f]):
             continue
-        low, high = table.cut_start[f], table.cut_start[f + 1]
-        if low == high:
-            j = np.int64(x[f])
-        else:  # how many thresholds are below x
-            while low < high:
-                middle = (low + high) >> 1
-                if table.cuts[middle] < x[f]:
-                    low = middle + 1
-                else:
-                    high = middle
-            j = low - table.cut_start[f]
+        is_categorical = table.cut_start[f] == table.cut_start[f + 1]
+        j = np.int64(x[f]) if is_categorical else _cuts_below(x[f], table, f)
         out[n] = (table.vector_start[f] + j) * table.n_words
         n += 1
     return n

@@ -136,7 +136,7 @@ def best_subset(counts, min_rows, goes_left):
     return totals.sum() + best
 
 
-@kernel
+@kernel(inline="always")
 def _group_categories(counts):
     """The group of each category (-1: does not occur) and the class weights of the groups.
 
@@ -168,7 +168,7 @@ def _group_categories(counts):
     return group_of, groups[:n_groups]
 
 
-@kernel
+@kernel(inline="always")
 def _try_all_subsets(groups, totals, min_rows, best_side):
     """The best of all two-way partitions of the groups, one group changing sides at a time."""
     n_groups, n_classes = groups.shape
