@@ -8,8 +8,10 @@ from pathlib import Path
 # Jobs use the code in this folder, and the user's own modules next to it, even where the package is not installed.
 BASE = Path(workflow.basedir)
 sys.path[:0] = [str(BASE / "src"), str(Path.cwd())]
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [*sys.path[:2], os.environ.get("PYTHONPATH")])
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [*sys.path[:2], os.environ.get("PYTHONPATH")])
+    )
 )
 
 from joints.errors import JointsError
