@@ -284,24 +284,16 @@ class _Pairs(NamedTuple):
 
 
 @kernel(counted=False)
-def _code(column, n, codes):
-    """The first n values as integers; returns how many times they change, and one."""
-    n_changes = 1
-    for r in range(n):
-        codes[r] = np.int64(column[r])
-        n_changes += r > 0 and codes[r] != codes[r - 1]
-    return n_changes
-
-
-@kernel(counted=False)
-def _n_different(codes, n, n_categories, seen):
-    """How many different ones there are among the first n codes."""
+def _code(column, n, n_categories, codes, seen):
+    """The first n values as integers; returns how many different ones there are."""
     for c in range(n_categories):
         seen[c] = False
     n_seen = 0
     for r in range(n):
-        n_seen += not seen[codes[r]]
-        seen[codes[r]] = True
+        code = np.int64(column[r])
+        codes[r] = code
+        n_seen += not seen[code]
+        seen[code] = True
     return n_seen
 
 
@@ -320,11 +312,10 @@ def _p_value(column, other, order, n_categories, n_others, pairs):
         return 1.0
     if n_others == 0:
         return kendall(pairs.x[:n], pairs.y[:n])
-    _code(pairs.y, n, pairs.b)
-    n_b = _n_different(pairs.b, n, n_others, pairs.seen)
+    n_b = _code(pairs.y, n, n_others, pairs.b, pairs.seen)
     if n_categories == 0:
         return kruskal(pairs.x[:n], pairs.b[:n], n_others) if n_b > 1 and n > 4 * n_b else 1.0
-    n_a = _code(pairs.x, n, pairs.a)  # in ascending order
+    n_a = _code(pairs.x, n, n_categories, pairs.a, pairs.seen)
     if n_a < 2 or n_b < 2 or n <= 2 * n_a * n_b:
         return 1.0
     return chi_square(pairs.a[:n], pairs.b[:n], n_categories, n_others)

@@ -156,20 +156,22 @@ def _full_vectors(n_vectors, n_leaves):
     return bits
 
 
-@kernel(counted=False)
+@kernel(inline="always")
 def _clear(table, first, last, begin, end):
     """Zero the bits of the leaves `begin` up to `end` in the vectors `first` up to `last`."""
-    head, tail = begin >> 6, (end - 1) >> 6
+    bits, head, tail = table.bits, begin >> 6, (end - 1) >> 6
     from_begin = ALL << np.uint64(begin & 63)
     up_to_end = ALL >> np.uint64(63 - ((end - 1) & 63))
     if head == tail:
         from_begin &= up_to_end
-    for vector in range(first * table.n_words, last * table.n_words, table.n_words):
-        table.bits[vector + head] &= ~from_begin
+    start = first * table.n_words
+    for _ in range(first, last):
+        bits[start + head] &= ~from_begin
         for w in range(head + 1, tail):
-            table.bits[vector + w] = np.uint64(0)
+            bits[start + w] = np.uint64(0)
         if head < tail:
-            table.bits[vector + tail] &= ~up_to_end
+            bits[start + tail] &= ~up_to_end
+        start += table.n_words
 
 
 @kernel(inline="always")

@@ -35,8 +35,8 @@ def kernel(function: Callable | None = None, counted: bool | None = None, **opti
     """``@kernel`` or ``@kernel(option=...)``: compile a function as the package does, with numba's further options.
 
     A small kernel that takes records of many arrays would spend most of its time counting references to them.  One that
-    neither allocates nor returns arrays may say ``counted=False``; a kernel that it calls then does so as well, unless
-    that one says ``counted=True``.
+    neither allocates nor returns arrays, nor gets one from a kernel that it calls, may say ``counted=False``; a kernel
+    that it calls then does so as well, unless that one says ``counted=True``.
     """
     if function is None:
         return lambda function: kernel(function, counted, **options)
