@@ -21,6 +21,5 @@ frames["table1"] = table1(cells, frames["datasets"], methods, view.metric)
 write_csv(output.csv, frames["table1"])
 found = view_tables(frames, params.methods, params.reference, view, params.rate)
 for html, tex in zip(output.html, output.tex, strict=True):
-    table, title, note = found[Path(html).stem]
-    write_text(html, to_html([table], title, note))
-    write_text(tex, to_latex([table]))
+    write_text(html, to_html([found[Path(html).stem][0]], *found[Path(html).stem][1:]))
+    write_text(tex, to_latex([found[Path(tex).stem][0]]))
