@@ -11,12 +11,11 @@ from joints.study.entries import find, make
 from joints.study.evaluate import score
 from joints.study.forests import from_folders
 
-files, params = snakemake.input, snakemake.params
-data, forest_of, name = Dataset.load(files.dataset), from_folders(files.forests), params.model.name
+files, params, data = snakemake.input, snakemake.params, Dataset.load(snakemake.input.dataset)
 mechanisms = {params.mechanism.name: make(params.mechanism.cls, params.mechanism.parameters)}
 metrics = {metric: find(function) for metric, function in params.metrics.items()}
 model = make(params.model.cls, params.model.parameters)
-study = (model, name, forest_of, mechanisms, metrics, snakemake.threads)
+study = (model, params.model.name, from_folders(files.forests), mechanisms, metrics, snakemake.threads)
 
 
 def compute(repetition):
