@@ -135,11 +135,13 @@ BENCHMARKS = {"knn": benchmark_knn, "memory": benchmark_memory, "missforest": be
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The imputers against their peers.")
-    parser.add_argument("what", nargs="*", choices=[*BENCHMARKS, "electricity"])
+    functions = {**BENCHMARKS, "electricity": electricity}
+    parser.add_argument("what", nargs="*", default=list(BENCHMARKS), help=f"some of {', '.join(functions)}")
     parser.add_argument("--jobs", type=int, default=-1, help="threads, on both sides")
     arguments = parser.parse_args()
-    functions = {**BENCHMARKS, "electricity": electricity}
-    met = [functions[name](arguments.jobs) for name in arguments.what or BENCHMARKS]
+    if unknown := set(arguments.what) - set(functions):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(functions)}")
+    met = [functions[name](arguments.jobs) for name in arguments.what]
     return 0 if all(met) else 1
 
 
