@@ -1,6 +1,7 @@
 # What the rules share: the plan of the run, and helpers to query it.  No other rule file has functions, and these only
 # pass questions on to joints.study.plan.
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -56,6 +57,7 @@ def of(question, *names):
     return ask
 
 
+@functools.cache
 def code(script, *modules):
     """The fingerprint of everything that a script imports, and of modules that it loads by name from a catalogue."""
     return script_digest(BASE / "workflow" / "scripts" / f"{script}.py", *modules)
