@@ -154,3 +154,19 @@ def test_text_reading_keeps_subset_membership():
         accuracy[reading] = (model.fit(X, y).predict(hidden, missing="surrogate") == y).mean()
     assert accuracy["text"] == 1.0
     assert accuracy["published"] < 0.9
+
+
+def test_text_reading_finds_stand_ins_when_most_training_values_are_missing():
+    """Agreement is a share of the rows that have both values: a number of rows would never reach the majority."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 1)) + 0.1 * rng.normal(size=(600, 8))
+    y = (X.mean(axis=1) > 0.5).astype(int)
+    X[rng.random(X.shape) < 0.6] = np.nan
+    model = ForestClassifier(n_estimators=20, surrogates="text", random_state=0, bootstrap=False).fit(X, y)
+    found = model.find_surrogates()
+    assert found.start[1] - found.start[0] == 7  # at the first root, by all other features
+    assert (found.agreement[found.start[0] : found.start[1]] > 0.85).all()
+    hidden = np.full((200, 8), np.nan)
+    hidden[:, 0] = rng.normal(size=200)
+    accuracy = (model.predict(hidden, missing="surrogate") == (hidden[:, 0] > 0.5)).mean()
+    assert accuracy > 0.85  # the majority rule alone: about 0.7

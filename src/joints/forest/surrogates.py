@@ -1,10 +1,13 @@
 """Surrogate splits (Breiman et al. 1984; Therneau 1997): stand-ins for a split whose feature is missing.
 
-At each node alternative splits are ranked by how many training rows they send to the same side as the node's own.  Two
-readings are kept.  `text` is the paper's and rpart's: every other feature gives its best stand-in, a category goes to
-the side where most of its rows went.  `published` is what the published numbers rest on: stand-ins come from the
-features drawn at that node only, categories count as ordered numbers, and where the node splits categories a row counts
-as sent right when its code is above that of the first category on the left, not by membership of the subset.
+At each node alternative splits are ranked by how many training rows they send to the same side as the node's own: the
+share of the rows that have a value of both features, which must be above the share of these rows' majority.  (As a
+number of rows, which is rpart's default, a stand-in with many missing training values could never win: with 60 % of
+wdbc missing, accuracy falls from 93 to 76.)  Two readings are kept.  `text` is the paper's and rpart's: every other
+feature gives its best stand-in, a category goes to the side where most of its rows went.  `published` is what the
+published numbers rest on: stand-ins come from the features drawn at that node only and must beat the majority of all
+rows that the node splits, categories count as ordered numbers, and where the node splits categories a row counts as
+sent right when its code is above that of the first category on the left, not by membership of the subset.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ class Surrogates(NamedTuple):
     subset, sides : int64, uint8
         For a stand-in on categories, where its row of `sides` begins (else -1): 1 left, 2 right, 0 says nothing.
     agreement : float64
-        Fraction of the training rows sent to the same side as by the node's own split.
+        Fraction of the training rows with both values that go to the same side as by the node's own split.
     majority_left : bool of shape (n_nodes,)
         Where rows go that no stand-in can place.
     """
@@ -74,7 +77,6 @@ class _Found(NamedTuple):
     """The stand-ins found at one node, in the order of their features."""
 
     feature: np.ndarray
-    score: np.ndarray
     agreement: np.ndarray
     threshold: np.ndarray
     below_left: np.ndarray
@@ -100,7 +102,6 @@ class _Scratch(NamedTuple):
 def _scratch(n_rows, n_used, n_features, most_categories, n_classes):
     found = _Found(
         np.empty(n_features, dtype=np.int32),
-        np.empty(n_features),
         np.empty(n_features),
         np.empty(n_features),
         np.empty(n_features, dtype=np.bool_),
@@ -298,7 +299,7 @@ def _send_categories(n, n_categories, left_wins_tie, scratch, sides):
 def _find_at_node(data, ranked, rows, weights, node, seed, reading, scratch):
     """The stand-ins for a node with these rows, into ``scratch.found``; returns how many there are."""
     pool, swaps, found, n_features = scratch.pool, scratch.swaps, scratch.found, len(data.n_categories)
-    majority, total = max(node.n_left, node.n_right), node.n_left + node.n_right
+    majority = max(node.n_left, node.n_right) / (node.n_left + node.n_right)
     n_found, drawn, tried = np.int64(0), np.int64(0), 0
     while drawn < n_features and tried < (reading.max_features if reading.published else n_features):
         g = drawn
@@ -320,11 +321,10 @@ def _find_at_node(data, ranked, rows, weights, node, seed, reading, scratch):
         else:
             agree = _send_categories(n, data.n_categories[g], seen_left > seen_right, scratch, found.sides[n_found])
             found.threshold[n_found], found.below_left[n_found] = np.nan, False
-        # compared with the node's majority: as a share of the rows that the stand-in has seen, or as a number of rows
-        score = agree / (seen_left + seen_right) if reading.published else agree
-        if score > (majority / total if reading.published else majority):
-            found.score[n_found] = -score
-            found.agreement[n_found] = agree / total
+        agreement = agree / (seen_left + seen_right)
+        majority_seen = max(seen_left, seen_right) / (seen_left + seen_right)
+        if agreement > (majority if reading.published else majority_seen):
+            found.agreement[n_found] = agreement
             found.feature[n_found] = g
             n_found += 1
     if reading.published:
@@ -336,7 +336,7 @@ def _find_at_node(data, ranked, rows, weights, node, seed, reading, scratch):
 def _add(of_tree, n, n_sides, found, n_found, n_categories, published):
     """Add the stand-ins of a node to those of the tree, the best first; returns all, and the length of `sides`."""
     of_tree = _with_room(of_tree, n + n_found, n_sides + n_found * found.sides.shape[1])
-    for j in np.argsort(found.score[:n_found], kind="mergesort"):
+    for j in np.argsort(-found.agreement[:n_found], kind="mergesort"):
         g = found.feature[j]
         of_tree.feature[n], of_tree.threshold[n] = g, found.threshold[j]
         of_tree.below_left[n], of_tree.agreement[n] = found.below_left[j], found.agreement[j]

@@ -125,7 +125,7 @@ for (name in names(cases)) {
   x <- table[-1]
   control <- rpart.control(
     minsplit = case$minsplit, minbucket = case$minbucket, cp = 0, maxcompete = 0, maxsurrogate = 99,
-    usesurrogate = 2, surrogatestyle = 0, maxdepth = 3, xval = 0
+    usesurrogate = 2, surrogatestyle = 1, maxdepth = 3, xval = 0
   )
   fit <- rpart(
     reformulate(names(x), names(table)[1]), table,
