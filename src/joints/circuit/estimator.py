@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from joints.circuit import sampling
-from joints.circuit.infer import Answers, answer
+from joints.circuit.infer import Answers, answer, conditional, exact_log_joint
 from joints.circuit.leaves import Leaves
 from joints.features import Features, encode_table
 from joints.forest.arrays import Forest
@@ -61,6 +61,12 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, target: int | str | None = None, y: Any = None) -> np.ndarray:
         """The distribution of the class, or of any categorical feature, given the observed features.
 
+        Each row sums to one.  Evidence may have probability zero: values that no leaf has seen with ``smoothing=0``,
+        numbers so far off that their density is below the smallest double, a class `y` that was never seen with such
+        features.  A tree in which it has then answers by Friedman's method, the frequencies in the leaves that the row
+        reaches (with ``combine="mixture"``: where it has in all trees).  If no tree has seen anything like it, `y` is
+        disregarded, and if that does not help the answer is the prior of the target.
+
         Parameters
         ----------
         X : array or DataFrame of shape (n_samples, n_features)
@@ -78,27 +84,30 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         codes = encode_table(self, X)
-        n_categories = self.features_.n_categories
         if target is None:
             if y is not None:
                 raise ValueError("y is given, but the class is what is asked for: give a target feature, or no y.")
-            answers = answer(codes, self.forest_, self.leaves_, n_categories, n_jobs=self.n_jobs)
-            return answers.probabilities(self.combine)
+            return self._conditional(codes)
         feature = self._categorical_feature(target)
         codes[:, feature] = np.nan
-        ask = (self.forest_, self.leaves_, n_categories, feature)
         if y is None:
-            return answer(codes, *ask, n_jobs=self.n_jobs).probabilities(self.combine)
+            return self._conditional(codes, feature)
         y = column_or_1d(y)
         unknown = np.setdiff1d(y, self.classes_)
         if len(y) != len(codes) or len(unknown):
             raise ValueError(f"y must give one of the classes of the training data for each row; found {unknown[:3]}.")
-        out = np.empty((len(codes), n_categories[feature]))
+        out = np.empty((len(codes), self.features_.n_categories[feature]))
         for k, label in enumerate(self.classes_):
             rows = np.flatnonzero(y == label)
             if len(rows):
-                out[rows] = answer(codes[rows], *ask, given_class=k, n_jobs=self.n_jobs).probabilities(self.combine)
+                out[rows] = self._conditional(codes[rows], feature, k)
         return out
+
+    def _conditional(self, codes: np.ndarray, target: int | None = None, given_class: int | None = None) -> np.ndarray:
+        n_categories = self.features_.n_categories
+        return conditional(
+            codes, self.forest_, self.leaves_, n_categories, self.combine, target, given_class, self.n_jobs
+        )
 
     def predict(self, X: Any, target: int | str | None = None, y: Any = None) -> np.ndarray:
         """The most probable class, or category of the `target` feature; see `predict_proba`."""
@@ -128,11 +137,15 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(observed features, class) under the uniform mixture of the trees (GeF+).
 
+        Computed in logarithms for each class, however unlikely it is; -inf where the probability is zero.
+
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return self.answer(X).log_joint
+        check_is_fitted(self)
+        n_categories = self.features_.n_categories
+        return exact_log_joint(encode_table(self, X), self.forest_, self.leaves_, n_categories, self.n_jobs)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """log p(observed features) under the uniform mixture of the trees: low for outliers.
@@ -141,10 +154,13 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return logsumexp(self.log_joint(X), axis=1)
+        return logsumexp(self.answer(X).log_joint, axis=1)
 
     def sample(self, n_samples: int = 1, given: Any = None, random_state: Any = None) -> tuple[Any, np.ndarray]:
         """Draw rows and their classes from the mixture of the trees.
+
+        Given features of probability zero (see `predict_proba`), what is missing comes from the leaves that the row
+        reaches, chosen by their training rows as in Friedman's method.
 
         Parameters
         ----------

@@ -58,14 +58,15 @@ def convert(
         estimators, samples = [model], [np.arange(len(X))]
     else:
         estimators, samples = model.estimators_, model.estimators_samples_
+        if model._n_samples != len(X):  # which rows each tree drew, `max_samples` of them, depends on it
+            raise ValueError(f"X is not the data that the model was fitted on: {len(X)} rows, not {model._n_samples}.")
     converted = [_convert_tree(estimator.tree_, n_categories) for estimator in estimators]
     forest = join_trees([tree for tree, _ in converted], np.zeros(len(converted), dtype=np.uint64))
     leaves = np.empty((len(converted), len(X)), dtype=np.int64)
     weights = np.zeros((len(converted), len(X)), dtype=np.int64)
     for t, (_, place) in enumerate(converted):
         tree = estimators[t].tree_
-        if len(samples[t]) == len(X) and samples[t].max() < len(X):
-            weights[t] = np.bincount(samples[t], minlength=len(X))
+        weights[t] = np.bincount(samples[t], minlength=len(X))
         node = tree.apply(X.astype(np.float32))
         there = np.bincount(node[weights[t] > 0], minlength=tree.node_count)
         is_leaf = tree.children_left < 0
@@ -73,8 +74,13 @@ def convert(
             raise ValueError(
                 "X is not the data that the model was fitted on: other numbers of rows fall into its leaves."
             )
-        if model.class_weight is None and not _same_classes(tree, node, y, weights[t]):
-            raise ValueError("y is not the data that the model was fitted on: other classes fall into its leaves.")
+        # class weights and monotonic constraints change the frequencies that a model has stored
+        has_frequencies = model.class_weight is None and model.monotonic_cst is None
+        if has_frequencies and not _same_classes(tree, node, y, weights[t]):
+            raise ValueError(
+                "y is not the data that the model was fitted on, or the model was fitted with sample_weight, which "
+                "from_sklearn does not support: other classes fall into its leaves."
+            )
         leaves[t] = forest.leaf[forest.tree_start[t] + place[node]]
     return forest, leaves, weights
 

@@ -182,7 +182,10 @@ random_state, n_jobs
     def from_sklearn(cls, model: Any, X: Any, y: Any, **parameters: Any) -> GenerativeForestClassifier:
         """The Generative Forest of a scikit-learn forest or tree, with the data that it was fitted on.
 
-        Complete rows get the model's own predictions, incomplete rows exact marginals.
+        Complete rows get the model's own predictions, incomplete rows exact marginals (with factorised leaves; see
+        `truncate` for those of LearnSPN).  A model fitted on missing values may have leaves that only rows without a
+        value of a feature reach.  Rows that have one do not reach them, here neither; where the feature is missing they
+        count, and `sample` draws it from around the feature's mean over all training rows.
 
         Parameters
         ----------

@@ -7,6 +7,7 @@ averaged), GeF+ (one mixture of all trees) and Friedman's method (counts of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,14 +18,17 @@ from joints.circuit.nodes import Scratch, evaluate_circuit, evaluate_quickly, ex
 from joints.forest.arrays import Forest
 from joints.forest.reach import (
     TREES_PER_BLOCK,
+    Rows,
     add_frequencies,
     bit_table,
-    different_rows,
     look_up_leaves,
+    row_blocks,
     walk_to_leaves,
 )
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
+
+RELIABLE = 60.0  # sums of plain numbers, scaled by the largest, are exact this far below it in logarithms
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,9 @@ class Answers:
     average, friedman : float64 of shape (n_rows, n_targets)
         Conditional distribution of the target, averaged over the trees: GeF and Friedman's method.
     log_joint : float64 of shape (n_rows, n_targets)
-        log p(observed features, target) under the uniform mixture of the trees: GeF+.
+        log p(observed features, target) under the uniform mixture of the trees: GeF+.  Targets whose probability is
+        less than e^-60 of the most likely one's may be inexact, down to -inf, as no probability depends on them;
+        `joints.GenerativeForestClassifier.log_joint` is exact for all.
     """
 
     average: np.ndarray
@@ -46,16 +52,74 @@ class Answers:
     def probabilities(self, combine: str) -> np.ndarray:
         """The conditional distribution of the target: of GeF (``average``) or of GeF+ (``mixture``).
 
-        Where nothing in the training data is like a row, which takes leaves without smoothing, it is that of Friedman's
-        method; trees that cannot tell do not count.
+        Evidence may have probability zero: without smoothing, for numbers far off, or for a class that is given.  A
+        tree in which it has answers by Friedman's method instead (GeF); for GeF+ all trees do, where it has in all.
+        A tree that cannot tell by counting either does not count; where none can, a row is all zeros.
         """
         if combine == "average":
             proba = self.average
         else:
             largest = self.log_joint.max(axis=1, keepdims=True)
             proba = np.exp(self.log_joint - np.where(np.isfinite(largest), largest, 0.0))
+        proba = np.where(proba.any(axis=1, keepdims=True), proba, self.friedman)
         total = proba.sum(axis=1, keepdims=True)
-        return np.where(total > 0, proba / np.where(total > 0, total, 1.0), self.friedman)
+        return proba / np.where(total > 0, total, 1.0)
+
+    def of_rows(self, rows: np.ndarray) -> Answers:
+        """The answers about some of the rows."""
+        return Answers(self.average[rows], self.friedman[rows], self.log_joint[rows])
+
+
+class _Targets(NamedTuple):
+    """The variable that is asked for, in the leaves of a forest.
+
+    Attributes
+    ----------
+    feature, given_class : int or None
+        None: the class is asked for, and no class is given.
+    n : int
+        Number of categories.
+    log_proba : float64 of shape (n_leaves, n)
+        Of the categories of a feature; of the class, its probabilities themselves.
+    weight : float64 of shape (n_leaves,) or (n_leaves, n)
+        Fractions of the training rows in the leaves (of the given class); for the class, its rows.
+    is_circuit : bool of shape (n_leaves,)
+    """
+
+    feature: int | None
+    given_class: int | None
+    n: int
+    log_proba: np.ndarray
+    weight: np.ndarray
+    is_circuit: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        forest: Forest,
+        leaves: Leaves,
+        n_categories: np.ndarray,
+        feature: int | None = None,
+        given_class: int | None = None,
+    ) -> _Targets:
+        is_circuit = leaves.circuits.of_leaf >= 0
+        if feature is None:
+            return cls(None, None, forest.counts.shape[1], leaves.class_proba, forest.leaf_counts, is_circuit)
+        o, n = leaves.offset[feature], int(n_categories[feature])
+        with np.errstate(divide="ignore"):
+            log_weight = leaves.log_weight + (
+                0.0 if given_class is None else np.log(leaves.class_proba[:, given_class])
+            )
+        return cls(feature, given_class, n, leaves.parameters[:, o : o + n], np.exp(log_weight), is_circuit)
+
+    def of_leaves(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distribution of the target in some leaves (zeros in those that are circuits), and its training rows."""
+        proba, counts = self.log_proba[first:last], self.weight[first:last]
+        if self.feature is not None:
+            proba = np.exp(proba)
+            counts = counts[:, None] * proba
+        is_circuit = self.is_circuit[first:last]
+        return (np.where(is_circuit[:, None], 0.0, proba) if is_circuit.any() else proba), counts
 
 
 class _Query(NamedTuple):
@@ -69,6 +133,8 @@ class _Query(NamedTuple):
         The class of all rows, NaN where it is not given.
     n_categories : int64 of shape (n_features + 1,)
         Of the features and, last, the class; 0 for a continuous feature.
+    first_leaf : int
+        The leaf that `proba` and `counts` begin with.
     proba : float64 of shape (n_leaves, n_targets)
         The distribution of the target in factorised leaves, zeros in those that are circuits.
     counts : float64 of shape (n_leaves, n_targets)
@@ -80,6 +146,7 @@ class _Query(NamedTuple):
     target: int
     given_class: float
     n_categories: np.ndarray
+    first_leaf: int
     proba: np.ndarray
     counts: np.ndarray
     edge_weight: np.ndarray
@@ -188,11 +255,12 @@ def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
 @kernel(inline="always")
 def _leaves_of_tree(leaves, query, first, last, side_by_side):
     circuit = leaves.circuits.of_leaf[first:last]
+    begin, end = first - query.first_leaf, last - query.first_leaf
     return _TreeLeaves(
         first,
         leaves.log_weight[first:last],
-        query.proba[first:last].T.copy(),
-        query.counts[first:last].T.copy(),
+        query.proba[begin:end].T.copy(),
+        query.counts[begin:end].T.copy(),
         circuit if circuit.max() >= 0 else circuit[:0],
         leaves.parameters[first:last].T.copy() if side_by_side else np.empty((0, 0)),
     )
@@ -260,7 +328,10 @@ def _sum_leaves(n, tree_leaves, scratch):
 
 @kernel(counted=False)
 def _add_tree(i, of_tree, log_scale, sums):
-    """Add one tree's sums for row i, which are scaled by exp(`log_scale`), to those of all trees."""
+    """Add one tree's sums for row i, which are scaled by exp(`log_scale`), to those of all trees.
+
+    Returns whether there was anything to add.
+    """
     total = of_tree.sum()
     if total > 0.0:
         change = log_scale - sums.joint_log[i]
@@ -272,6 +343,7 @@ def _add_tree(i, of_tree, log_scale, sums):
         for k in range(len(of_tree)):
             sums.average[i, k] += of_tree[k] / total
             sums.joint[i, k] = sums.joint[i, k] * scale + of_tree[k] * share
+    return total > 0.0
 
 
 @kernel
@@ -279,7 +351,7 @@ def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
     """Add the trees `first_tree` up to `last_tree` to the sums."""
     # fields that go to other kernels get a name here: taking them out of a record for each row would count references
     X, n_categories, offset, circuits = rows.X, query.n_categories, leaves.offset, leaves.circuits
-    complete, friedman, weight = rows.complete, sums.friedman, query.edge_weight
+    complete, friedman, average, weight = rows.complete, sums.friedman, sums.average, query.edge_weight
     scratch = _scratch(forest, first_tree, last_tree, X.shape[1], query.proba.shape[1], circuits)
     room, reached, nodes, of_tree = scratch.room, scratch.reached, scratch.nodes, scratch.sums
     logs, densities, density_bits = scratch.logs, scratch.densities, scratch.density_bits
@@ -314,51 +386,38 @@ def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
                     _take_root(nodes, not likely, j, scratch)
             largest = _weigh(n, tree_leaves, scratch)
             add_frequencies(counts, reached, n, of_tree, friedman, i)
-            if largest > -np.inf:
+            possible = largest > -np.inf
+            if possible:
                 exponentials(logs, n, largest, densities, density_bits)
                 _sum_leaves(n, tree_leaves, scratch)
-                _add_tree(i, of_tree, largest, sums)
+                possible = _add_tree(i, of_tree, largest, sums)
+            if not possible:
+                add_frequencies(counts, reached, n, of_tree, average, i)
 
 
-def answer(
-    X: np.ndarray,
-    forest: Forest,
-    leaves: Leaves,
-    n_categories: np.ndarray,
-    target: int | None = None,
-    given_class: int | None = None,
-    n_jobs: int | None = None,
+def _ask(
+    rows: Rows, forest: Forest, leaves: Leaves, n_categories: np.ndarray, targets: _Targets, n_jobs: int | None
 ) -> Answers:
-    """Ask the forest about rows with any features missing.
-
-    `target` is the categorical feature that is asked for, by default the class; its own column must be missing.  With
-    `given_class` all rows are taken to be of that class.  Equal rows are asked once.
-    """
-    rows = different_rows(X)
-    circuits = leaves.circuits
-    if given_class is not None:
-        leaves = leaves.given_class(given_class)
-    if target is None:
-        proba, counts = leaves.class_proba, forest.leaf_counts
-    else:
-        o = leaves.offset[target]
-        proba = np.exp(leaves.parameters[:, o : o + n_categories[target]])
-        counts = np.exp(leaves.log_weight)[:, None] * proba
-    if circuits.most_nodes:
-        proba = np.where(circuits.of_leaf[:, None] < 0, proba, 0.0)
-    query = _Query(
-        target=len(n_categories) if target is None else target,
-        given_class=np.nan if given_class is None else float(given_class),
-        n_categories=np.append(n_categories, forest.counts.shape[1]),
-        proba=proba,
-        counts=counts,
-        edge_weight=np.exp(circuits.log_weight),
-    )
-    shape = (len(rows.X), proba.shape[1])
+    """Ask the forest about different rows."""
+    given_class = targets.given_class
+    weighted = leaves if given_class is None else leaves.given_class(given_class)
+    shape = (len(rows.X), targets.n)
+    edge_weight = np.exp(leaves.circuits.log_weight)
 
     def one(first: int, last: int) -> _Sums:
+        first_leaf, last_leaf = forest.leaf_start[first], forest.leaf_start[last]
+        proba, counts = targets.of_leaves(first_leaf, last_leaf)
+        query = _Query(
+            target=len(n_categories) if targets.feature is None else targets.feature,
+            given_class=np.nan if given_class is None else float(given_class),
+            n_categories=np.append(n_categories, forest.counts.shape[1]),
+            first_leaf=first_leaf,
+            proba=proba,
+            counts=counts,
+            edge_weight=edge_weight,
+        )
         sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf))
-        _answer_trees(rows, query, forest, leaves, first, last, sums)
+        _answer_trees(rows, query, forest, weighted, first, last, sums)
         return sums
 
     parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)
@@ -369,17 +428,142 @@ def answer(
     joint = sum(part.joint * np.exp(part.joint_log - scale)[:, None] for part in parts) / forest.n_trees
     with np.errstate(divide="ignore"):
         log_joint = np.log(joint) + largest[:, None]
-    return Answers(average[rows.back], friedman[rows.back], log_joint[rows.back])
+    return Answers(average, friedman, log_joint)
+
+
+def _answer_in_blocks(
+    X: np.ndarray,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    targets: _Targets,
+    n_jobs: int | None,
+) -> Iterator[tuple[np.ndarray, Answers]]:
+    """The answers about some rows of the table, and which rows these are, until all have theirs."""
+    n_blocks = len(blocks(forest.n_trees, TREES_PER_BLOCK))
+    for rows, where in row_blocks(X, n_blocks * (3 * targets.n + 1)):
+        yield where, _ask(rows, forest, leaves, n_categories, targets, n_jobs).of_rows(rows.back)
+
+
+def answer(
+    X: np.ndarray, forest: Forest, leaves: Leaves, n_categories: np.ndarray, n_jobs: int | None = None
+) -> Answers:
+    """Ask the forest about the class of rows with any features missing.  Equal rows are asked once."""
+    targets = _Targets.of(forest, leaves, n_categories)
+    shape = (len(X), targets.n)
+    out = Answers(np.empty(shape), np.empty(shape), np.empty(shape))
+    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_jobs):
+        out.average[where], out.friedman[where], out.log_joint[where] = part.average, part.friedman, part.log_joint
+    return out
+
+
+def conditional(
+    X: np.ndarray,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    combine: str,
+    target: int | None = None,
+    given_class: int | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """The conditional distribution of the target given the observed features; each row sums to one.
+
+    `target` is the categorical feature that is asked for, by default the class; its own column must be missing.  With
+    `given_class` all rows are taken to be of that class.  Where no tree can tell, not even by counting, the class is
+    disregarded, then the features: the answer is the target's prior (and where no training row has a value, uniform).
+    """
+    targets = _Targets.of(forest, leaves, n_categories, target, given_class)
+    out = np.empty((len(X), targets.n))
+    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_jobs):
+        out[where] = part.probabilities(combine)
+    unknown = np.flatnonzero(~out.any(axis=1))
+    if len(unknown):
+        less = X[unknown] if given_class is not None else np.full((1, X.shape[1]), np.nan)
+        if given_class is None and np.isnan(X[unknown]).all():
+            out[unknown] = 1.0 / targets.n
+        else:
+            out[unknown] = conditional(less, forest, leaves, n_categories, combine, target, n_jobs=n_jobs)
+    return out
+
+
+@kernel(counted=False)
+def _add_logs(logs, top, sums):
+    """Add exp(logs) to sums that are scaled by exp(`top`), class by class."""
+    for k in range(len(top)):
+        s = logs[k]
+        if s > top[k]:
+            sums[k] = sums[k] * np.exp(top[k] - s) + 1.0
+            top[k] = s
+        elif s > -np.inf:
+            sums[k] += np.exp(s - top[k])
+
+
+@kernel
+def _sum_logs(X, forest, leaves, n_categories, out):
+    """log p(observed features, class) under the mixture of the trees, every class with a scale of its own.
+
+    `n_categories` includes the class.
+    """
+    n_features, n_classes, n_trees = X.shape[1], out.shape[1], len(forest.tree_start) - 1
+    circuits, offset, parameters = leaves.circuits, leaves.offset, leaves.parameters
+    scratch = _scratch(forest, 0, n_trees, n_features, n_classes, circuits)
+    nodes, with_class, observed = scratch.nodes, scratch.with_class, scratch.observed
+    room, reached = scratch.room, scratch.reached
+    top, sums, logs = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    with_class[n_features] = np.nan
+    for i in range(len(X)):
+        x = X[i]
+        with_class[:n_features] = x
+        n_observed = _observe(x, scratch)
+        top[:] = -np.inf
+        sums[:] = 0.0
+        for tree in range(n_trees):
+            n = walk_to_leaves(x, forest, tree, room, reached)
+            for j in range(n):
+                v = forest.leaf_start[tree] + reached[j]
+                if circuits.of_leaf[v] < 0:
+                    density = leaf_log_density(x, v, observed, n_observed, n_categories, offset, parameters)
+                    logs[:] = np.log(leaves.class_proba[v]) + (leaves.log_weight[v] + density)
+                else:
+                    evaluate_circuit(with_class, n_features, circuits.of_leaf[v], circuits, n_categories, nodes)
+                    logs[:] = nodes.value[0] + leaves.log_weight[v]
+                _add_logs(logs, top, sums)
+        out[i] = top + np.log(sums / n_trees)
+
+
+def exact_log_joint(
+    X: np.ndarray, forest: Forest, leaves: Leaves, n_categories: np.ndarray, n_jobs: int | None = None
+) -> np.ndarray:
+    """log p(observed features, class) under the uniform mixture of the trees, however unlikely the class is.
+
+    Rows with a class that is far less likely than another one are summed again in logarithms.
+    """
+    out = answer(X, forest, leaves, n_categories, n_jobs).log_joint
+    far = out < out.max(axis=1, keepdims=True) - RELIABLE
+    far |= out == -np.inf
+    rows = np.flatnonzero(far.any(axis=1))
+    with_class = np.append(n_categories, out.shape[1])
+
+    def one(first: int, last: int) -> np.ndarray:
+        again = np.empty((last - first, out.shape[1]))
+        _sum_logs(X[rows[first:last]], forest, leaves, with_class, again)
+        return again
+
+    if len(rows):
+        out[rows] = np.where(far[rows], np.concatenate(run(one, blocks(len(rows), 64), n_jobs)), out[rows])
+    return out
 
 
 @kernel
 def leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, out):
     """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached.
 
-    `n_categories` includes the class; `nodes` is scratch space for the circuits, with one column.
+    Where that is zero for all of them it is the leaf's share of the training rows in its tree's reached leaves, as in
+    Friedman's method.  `n_categories` includes the class; `nodes` is scratch space for the circuits, with one column.
     """
     observed, with_class = np.flatnonzero(~np.isnan(x)), np.append(x, np.nan)
-    circuits = leaves.circuits
+    circuits, shares = leaves.circuits, np.zeros(len(out))
     out[:] = -np.inf
     for tree in range(len(forest.tree_start) - 1):
         first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
@@ -396,3 +580,7 @@ def leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, out):
                 evaluate_circuit(with_class, -1, circuits.of_leaf[v], circuits, n_categories, nodes)
                 density = nodes.value[0, 0]
             out[v] = leaves.log_weight[v] + density
+            shares[v] = np.exp(leaves.log_weight[v])
+        shares[first_leaf:last_leaf] /= shares[first_leaf:last_leaf].sum()
+    if out.max() == -np.inf:
+        out[:] = np.log(shares)

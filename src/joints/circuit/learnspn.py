@@ -21,7 +21,7 @@ from joints.circuit.leaves import (
     feature_moments,
     fit_categorical,
     fit_gaussian,
-    offsets,
+    fit_leaves,
     smallest_sds,
 )
 from joints.circuit.nodes import Circuit, chain_circuits, join_circuits
@@ -641,5 +641,6 @@ def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uin
         counts=counts[None],
     )
     forest = join_trees([leaf], np.array([seed], dtype=np.uint64))
-    offset, width = offsets(data.n_categories)
-    return forest, Leaves(offset, np.zeros((1, width)), np.zeros(1), counts[None] / counts.sum(), circuits)
+    how = variables.smoothing  # for the frequencies of the whole table, where a row has probability zero
+    leaves = fit_leaves(forest, data, smoothing=how.pseudo_count, count_missing=how.count_missing)
+    return forest, leaves._replace(circuits=circuits)

@@ -19,7 +19,11 @@ from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
 from joints.forest.route import first_leaf_below
 from joints.numerics.buffers import with_room
 from joints.numerics.compiled import kernel
+from joints.numerics.moments import varies
 from joints.numerics.threads import run
+
+LARGEST_VALUE = 1e150  # of a continuous feature: its square, summed over rows, must not overflow
+SMALLEST_SD = 1e-150  # nor must one over the square of a standard deviation
 
 
 class Leaves(NamedTuple):
@@ -161,13 +165,20 @@ def fit_categorical(data, rows, v, allowed, smoothing, out):
 
 @kernel(inline="always")
 def _narrow(forest, node, n_categories, category_start, cells, begin, middle, end):
-    """Narrow the cells of the leaves on both sides of a split: `begin` up to `middle`, and `middle` up to `end`."""
+    """Narrow the cells of the leaves on both sides of a split: `begin` up to `middle`, and `middle` up to `end`.
+
+    A split that has all values on its left parts the rows with a value from those without, and narrows nothing.
+    """
     f, flags = forest.feature[node], forest.subset[node]
     if flags < 0:
+        if forest.threshold[node] == np.inf:
+            return
         for i in range(begin, middle):
             cells.high[i, f] = min(cells.high[i, f], forest.threshold[node])
         for i in range(middle, end):
             cells.low[i, f] = max(cells.low[i, f], forest.threshold[node])
+        return
+    if forest.goes_left[flags : flags + n_categories[f]].all():
         return
     for c in range(n_categories[f]):
         if forest.goes_left[flags + c]:
@@ -267,17 +278,26 @@ def offsets(n_categories: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def feature_moments(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each feature over all training rows (0 and 1 where there is nothing to see)."""
+    """Mean and standard deviation of each feature over all training rows.
+
+    A constant feature has standard deviation 1, one without any value also mean 0.
+    """
+    too_large = np.flatnonzero((np.abs(data.X) > LARGEST_VALUE).any(axis=0))
+    if len(too_large):
+        raise ValueError(
+            f"Feature {too_large[0]} (counted from 0) has values beyond {LARGEST_VALUE:g}, whose squares are too large "
+            "for a Gaussian: divide the feature by a constant."
+        )
     observed = ~np.isnan(data.X)
     n = np.maximum(observed.sum(axis=0), 1)
     mean = np.where(observed, data.X, 0.0).sum(axis=0) / n
     sd = np.sqrt(np.where(observed, (data.X - mean) ** 2, 0.0).sum(axis=0) / n)
-    return mean, np.where(sd > 0, sd, 1.0)
+    return mean, np.where(varies(data.X), np.maximum(sd, SMALLEST_SD), 1.0)
 
 
 def smallest_sds(sd: np.ndarray, min_sd: float, relative_sd: bool) -> np.ndarray:
-    """The smallest standard deviation of each feature's Gaussians, given the feature's own."""
-    return min_sd * sd if relative_sd else np.full_like(sd, min_sd)
+    """The smallest standard deviation of each feature's Gaussians, given the feature's own; never below 1e-150."""
+    return np.clip(min_sd * sd if relative_sd else np.full_like(sd, min_sd), SMALLEST_SD, 1.0 / SMALLEST_SD)
 
 
 RowsOfTree = Callable[[int], tuple[np.ndarray, np.ndarray]]  # tree -> leaf of each training row, how often it counts

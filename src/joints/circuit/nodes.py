@@ -287,7 +287,8 @@ def exponentials(logs, n, largest, out, bits):
     """exp(logs - largest) for the first n entries; `bits` is `out` seen as int64.
 
     Written out so that it runs several entries at a time: exp(z) = 2^k exp(r) with |r| <= ln(2) / 2, the Taylor
-    polynomial of degree 11 for exp(r) (relative error below 1e-14), and 2^k put together from its bits.
+    polynomial of degree 11 for exp(r) (relative error below 1e-14), and 2^k put together from its bits.  Below e^-700
+    it is 0.
     """
     shift = 6755399441055744.0  # 1.5 * 2^52: adding it leaves round(z / ln 2) in the lowest bits
     for i in range(n):
@@ -307,7 +308,7 @@ def exponentials(logs, n, largest, out, bits):
         p = p * r + 1.0 / 6.0
         p = p * r + 0.5
         p = p * r + 1.0
-        logs[i] = p * r + 1.0
+        logs[i] = p * r + 1.0 if z > -700.0 else 0.0
     for i in range(n):
         bits[i] = (bits[i] + 1023) << 52
     for i in range(n):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from joints.circuit.infer import leaf_log_densities_of_row
 from joints.circuit.leaves import Leaves, cells_of_tree
 from joints.circuit.nodes import Scratch, draw_factors, evaluate_circuit, scratch_of
 from joints.forest.arrays import Forest
+
+FAR = 30.0  # standard deviations from the mean beyond which tails are drawn from in logarithms
 
 
 def sample(
@@ -58,7 +60,8 @@ def _choose_leaves(
 
 
 def _draw_categories(proba: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    total = np.cumsum(proba, axis=1)
+    """One category for each row of probabilities; any of them where all are zero: no training row had a value."""
+    total = np.cumsum(np.where(proba.any(axis=1, keepdims=True), proba, 1.0), axis=1)
     return (random.uniform(size=len(proba))[:, None] * total[:, -1:] >= total).sum(axis=1).clip(max=proba.shape[1] - 1)
 
 
@@ -96,9 +99,12 @@ def _draw_circuit(
     """Fill the missing variables of one row, the class among them, from circuit c.
 
     A Gaussian that was not cut to the cell is drawn inside the cell all the same: the cell is the leaf's support.
+    Where the observed variables have probability zero, the others are drawn as if nothing were observed.
     """
     circuits = leaves.circuits
     evaluate_circuit(row, -1, c, circuits, n_categories, nodes)
+    if nodes.value[0, 0] == -np.inf:
+        evaluate_circuit(np.full_like(row, np.nan), -1, c, circuits, n_categories, nodes)
     factors = np.full(len(row), -1, dtype=np.int64)
     uniform = random.uniform(size=circuits.node_start[c + 1] - circuits.node_start[c])
     draw_factors(row, c, circuits, nodes.value, uniform, factors)
@@ -119,6 +125,17 @@ def truncated_normal(
     a, b = (low - mean) / sd, (high - mean) / sd
     mirrored = a > 0
     a, b = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-    z = ndtri(ndtr(a) + random.uniform(size=len(mean)) * (ndtr(b) - ndtr(a)))
+    uniform = random.uniform(size=len(mean))
+    z = ndtri(ndtr(a) + uniform * (ndtr(b) - ndtr(a)))
+    far = np.flatnonzero(b < -FAR)
+    z[far] = _draw_far(a[far], b[far], uniform[far])
     z = np.where(mirrored, -z, z)
     return np.clip(mean + sd * z, np.nextafter(low, np.inf), high)
+
+
+def _draw_far(a: np.ndarray, b: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """The same for standard Gaussians cut to (a, b] far below zero, where the distribution function underflows."""
+    with np.errstate(divide="ignore"):
+        logs = np.logaddexp(log_ndtr(a) + np.log1p(-uniform), log_ndtr(b) + np.log(uniform))
+    z = ndtri_exp(logs)
+    return np.where(np.isfinite(z), z, b)  # so far off that all of the mass is at b

@@ -15,6 +15,8 @@ from joints.forest.route import training_leaves
 from joints.forest.splits import MISSING
 from joints.numerics.threads import run
 
+MOST_NODES = np.iinfo(np.int32).max  # nodes refer to each other by 32-bit numbers
+
 
 class Forest(NamedTuple):
     """The trees of a forest.
@@ -137,6 +139,11 @@ def grow_forest(
 def join_trees(trees: list[Tree], seeds: np.ndarray) -> Forest:
     """Put trees one after another."""
     n_nodes = np.array([len(tree.feature) for tree in trees])
+    if n_nodes.sum() > MOST_NODES:
+        raise ValueError(
+            f"The forest has {n_nodes.sum()} nodes, but at most {MOST_NODES} can be numbered: grow fewer or smaller "
+            "trees (n_estimators, max_depth, min_samples_leaf)."
+        )
     tree_start = np.concatenate([[0], np.cumsum(n_nodes)])
     flag_start = np.concatenate([[0], np.cumsum([len(tree.goes_left) for tree in trees])])
     all_of = Tree(*(np.concatenate(part) for part in zip(*trees, strict=True)))

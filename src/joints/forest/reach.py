@@ -7,6 +7,7 @@ leaves for each observed feature and intersecting them (after QuickScorer, Lucch
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from joints.numerics.threads import blocks, run
 TREES_PER_BLOCK = 4  # trees whose sums are formed together; fixed, so that sums do not depend on the number of threads
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 MANY_ROWS = 48  # incomplete rows from which building a tree's bit vectors pays
+MOST_SUMS = 1 << 24  # numbers that are kept for the sums over trees of a block of rows: 128 MiB
 MOST_WORDS = 1 << 23  # bit vectors of one tree beyond 64 MiB: walk instead
 
 
@@ -60,6 +62,7 @@ class Rows(NamedTuple):
         For each row of the table its place in `X`.
     complete : bool of shape (n_different,)
     n_incomplete : int
+        Of the whole table, where these are a block of its rows.
     """
 
     X: np.ndarray
@@ -313,15 +316,34 @@ def different_rows(X: np.ndarray) -> Rows:
     return Rows(table, back, complete, int(len(complete) - complete.sum()))
 
 
+def row_blocks(X: np.ndarray, n_sums: int) -> Iterator[tuple[Rows, np.ndarray]]:
+    """The different rows of a table, so many at a time that `n_sums` numbers for each of them fit into memory.
+
+    With each block come the rows of the table that it answers for; `Rows.back` says by which of its rows.  What else
+    depends on the number of rows is decided for the table, so answers do not depend on the blocks.
+    """
+    rows = different_rows(X)
+    order = np.argsort(rows.back, kind="stable")
+    ordered = rows.back[order]
+    for first, last in blocks(len(rows.X), max(1, MOST_SUMS // n_sums)):
+        here = slice(*np.searchsorted(ordered, [first, last]))
+        yield (
+            rows._replace(X=rows.X[first:last], back=ordered[here] - first, complete=rows.complete[first:last]),
+            order[here],
+        )
+
+
 def friedman_proba(X: np.ndarray, forest: Forest, n_categories: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Friedman's method: class counts of all reached leaves, normalised tree by tree and averaged."""
-    rows = different_rows(X)
     counts = forest.leaf_counts
+    trees = blocks(forest.n_trees, TREES_PER_BLOCK)
+    out = np.empty((len(X), counts.shape[1]))
+    for rows, where in row_blocks(X, len(trees) * counts.shape[1]):
 
-    def one(first: int, last: int) -> np.ndarray:
-        out = np.zeros((len(rows.X), counts.shape[1]))
-        _friedman_trees(rows, forest, first, last, n_categories, counts, out)
-        return out
+        def one(first: int, last: int, rows: Rows = rows) -> np.ndarray:
+            sums = np.zeros((len(rows.X), counts.shape[1]))
+            _friedman_trees(rows, forest, first, last, n_categories, counts, sums)
+            return sums
 
-    parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)
-    return (sum(parts) / forest.n_trees)[rows.back]
+        out[where] = (sum(run(one, trees, n_jobs)) / forest.n_trees)[rows.back]
+    return out

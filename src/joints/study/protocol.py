@@ -22,6 +22,7 @@ import numpy as np
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
 from joints.interface import Mechanism
+from joints.numerics.moments import varies
 
 LARGEST_VALUE = 6.0  # standardised values are clipped to ±6, as in the authors' code
 
@@ -182,8 +183,7 @@ def scale(X: np.ndarray, n_categories: np.ndarray) -> tuple[np.ndarray, np.ndarr
         values = X[~np.isnan(X[:, j]), j]
         if len(values):
             mean[j] = values.mean()
-            # the deviation of a constant column may be a tiny rounding error instead of 0
-            sd[j] = values.std() if values.min() < values.max() else 1.0
+            sd[j] = values.std() if varies(values[:, None])[0] else 1.0
     return mean, sd
 
 
