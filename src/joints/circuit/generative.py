@@ -54,8 +54,9 @@ class GenerativeForestClassifier(CircuitClassifier):
     truncate : bool, default=False
         Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are: choose True for
         exact marginals with ``leaves="lspn"``.  False reproduces the published numbers; what a density has outside of
-        the cell is then lost, so p(x) integrates to less than one, and leaves lose different shares: on iris (100 trees)
-        0.4 of the mass; with half of the values missing class probabilities move by 0.01 on average, 0.05 at most.
+        the cell is then lost, so p(x) integrates to less than one, and leaves lose different shares: on iris (with 100
+        trees) 0.4 of the mass; with half of the values missing class probabilities move by 0.01 on average, 0.05 at
+        most.
     max_features, redraw, purity, min_samples_leaf, max_depth, bootstrap, category_order, categorical_features, \
 random_state, n_jobs
         As in `joints.ForestClassifier`.
