@@ -93,3 +93,40 @@ def test_refusals():
         GenerativeForestClassifier.from_sklearn(model, X[:, :2], y)
     with pytest.raises(TypeError, match="not a GradientBoostingClassifier"):
         GenerativeForestClassifier.from_sklearn(GradientBoostingClassifier(), X, y)
+
+
+@pytest.mark.parametrize("categorical", [None, {13: 3}])
+def test_leaves_that_only_rows_without_a_value_reach(categorical):
+    """scikit-learn parts rows with a value from those without by a threshold of infinity."""
+    rng = np.random.default_rng(0)
+    X, y = load_wine(return_X_y=True)
+    X = np.column_stack([X, rng.integers(0, 3, len(X))]).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:, 13] = np.where(y == 0, np.nan, X[:, 13])
+    model = RandomForestClassifier(30, random_state=0).fit(X, y)
+    assert any(np.isinf(tree.tree_.threshold).any() for tree in model.estimators_)
+    gef = GenerativeForestClassifier.from_sklearn(model, X, y, categorical_features=categorical)
+    drawn, _ = gef.sample(500, random_state=0)
+    assert np.isfinite(drawn).all()
+    if categorical:
+        assert set(drawn[:, 13]) == {0.0, 1.0, 2.0}
+    complete = drawn[:100]
+    np.testing.assert_allclose(gef.predict_proba(complete), model.predict_proba(complete), atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"max_samples": 0.4}, {"max_samples": 50}, {"monotonic_cst": [-1] * 5 + [0] * 25}])
+@pytest.mark.parametrize("Forest", [RandomForestClassifier, ExtraTreesClassifier])
+def test_samples_and_constraints(Forest, options):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = Forest(20, random_state=0, bootstrap=True, **options).fit(X, y)
+    gef = GenerativeForestClassifier.from_sklearn(model, X, y)
+    np.testing.assert_allclose(gef.predict_proba(X), model.predict_proba(X), atol=1e-12)
+    with pytest.raises(ValueError, match="X is not the data"):
+        GenerativeForestClassifier.from_sklearn(model, X[:-1], y[:-1])
+
+
+def test_sample_weights_are_refused():
+    X, y = load_iris(return_X_y=True)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y, sample_weight=1.0 + np.arange(150) % 3)
+    with pytest.raises(ValueError, match="fitted with sample_weight"):
+        GenerativeForestClassifier.from_sklearn(model, X, y)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from mixed import hide, mixed_table
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from joints import ForestClassifier, GenerativeForestClassifier
+from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
 
 DOMAINS = {2: 3, 3: 2}
 
@@ -216,6 +216,25 @@ class TestRareCases:
             Model(**parameters).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        GenerativeForestClassifier(10, combine="mixture", random_state=0),
+        GenerativeForestClassifier(10, leaves="lspn", random_state=0),
+        LearnSPNClassifier(random_state=0),
+    ],
+    ids=["mixture", "lspn", "LearnSPN"],
+)
+def test_a_constant_column_decides_nothing(model):
+    """The standard deviation of 569 times 0.1 is a rounding error instead of 0."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model.fit(np.column_stack([X, np.full(len(X), 0.1)]), y)
+    X[:, ::3] = np.nan
+    queries = np.column_stack([X, np.full(len(X), 0.11)])
+    assert (model.predict(queries) == y).mean() > 0.9
+    assert (model.score_samples(queries) > -1e4).all()
+
+
 def test_training_data_with_missing_values():
     X, y = load_iris(return_X_y=True)
     X = hide(np.random.default_rng(0), X, 0.3)
@@ -233,19 +252,47 @@ def test_without_smoothing_impossible_evidence_falls_back_to_counting():
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
 
 
-def test_trees_that_cannot_tell_do_not_count():
-    """Without smoothing, some trees have seen nothing like a row; then the others decide."""
+def test_trees_that_saw_nothing_like_a_row_answer_by_counting():
+    """Without smoothing, complete rows still get the forest's answer (Theorem 1)."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 6, (60, 4)).astype(float), rng.integers(0, 2, 60)
-    model = GenerativeForestClassifier(20, smoothing=0.0, categorical_features={j: 6 for j in range(4)}, random_state=0)
-    answers = model.fit(X, y).answer(hide(rng, rng.integers(0, 6, (200, 4)).astype(float), 0.4))
-    total = answers.average.sum(axis=1)
-    assert (total < 0.9).any() and (total > 0).any()
+    forest = ForestClassifier(20, categorical_features={j: 6 for j in range(4)}, random_state=0).fit(X, y)
+    model = GenerativeForestClassifier.from_forest(forest, smoothing=0.0)
+    queries = rng.integers(0, 6, (200, 4)).astype(float)
+    assert (model.score_samples(queries) == -np.inf).any()
+    np.testing.assert_allclose(model.predict_proba(queries), forest.predict_proba(queries), rtol=0, atol=1e-12)
+    answers = model.answer(hide(rng, queries, 0.4))
     for combine in ("average", "mixture"):
-        proba = answers.probabilities(combine)
-        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-    some = total > 0
-    np.testing.assert_allclose(answers.probabilities("average")[some], answers.average[some] / total[some, None])
+        np.testing.assert_allclose(answers.probabilities(combine).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("combine", ["average", "mixture"])
+@pytest.mark.parametrize("leaves", ["factorised", "lspn"])
+def test_a_class_that_was_never_seen_with_such_features(leaves, combine):
+    """Given a class of which no reached leaf has rows, a feature is predicted without the class."""
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, np.random.default_rng(0).integers(0, 2, 150)])
+    options = {"leaves": leaves, "combine": combine, "categorical_features": [4], "random_state": 0}
+    model = GenerativeForestClassifier(10, **options).fit(X, y)
+    proba = model.predict_proba(X, target=4, y=(y + 1) % 3)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    if leaves == "factorised":
+        np.testing.assert_array_equal(proba[0], model.predict_proba(X[:1], target=4)[0])
+
+
+def test_a_feature_without_values_where_rows_without_one_count():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = np.column_stack([rng.normal(size=80) + 9.0 * y, np.where(y == 0, rng.integers(0, 3, 80), np.nan)])
+    options = {"max_features": None, "smoothing": 0.0, "count_missing": True, "categorical_features": {1: 3}}
+    model = GenerativeForestClassifier(5, random_state=0, **options).fit(X, y)
+    prior = model.predict_proba([[np.nan, np.nan]], target=1)
+    assert prior.sum() == pytest.approx(1) and prior.std() > 0
+    np.testing.assert_allclose(model.predict_proba([[9.0, np.nan]], target=1), prior)
+    assert set(model.sample(50, given=[[9.0, np.nan]], random_state=0)[0][:, 1]) == {0.0, 1.0, 2.0}
+    X[:, 1] = np.nan  # not one value: nothing is known
+    model.fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X[:2], target=1, y=y[:2]), 1 / 3)
 
 
 @pytest.mark.parametrize("parameters", [{"leaves": "kde"}, {"combine": "vote"}, {"min_sd": 0.0}, {"smoothing": -1.0}])

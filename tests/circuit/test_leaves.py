@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from mixed import mixed_table
 from scipy import stats
+from sklearn.datasets import load_iris
 
-from joints import ForestClassifier, GenerativeForestClassifier
+from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
 from joints.circuit.leaves import cells_of_tree, log_normal_mass
 from joints.forest.arrays import leaves_of_training_rows
 
@@ -107,3 +108,59 @@ def test_the_smallest_sd_in_units_of_the_feature_or_in_its_own(leaves):
     loss = [(model.score_samples(near) - model.score_samples(far))[0] for model in (relative, own)]
     # a step of 0.2 is about ten of the smallest deviations in units of the feature, a tenth of one in its own
     assert loss[0] > 30 and loss[1] == pytest.approx(0.5 * 0.1**2, abs=2e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-140, 1e140])
+@pytest.mark.parametrize("leaves", ["factorised", "lspn"])
+def test_extreme_units(scale, leaves):
+    """Very small and very large numbers, up to 1e150: all is finite, and complete rows get the forest's answer."""
+    X, y, _ = mixed_table(np.random.default_rng(0), n=200, continuous=3, categories=())
+    forest = ForestClassifier(5, random_state=0, max_depth=3).fit(X * scale, y)
+    gef = GenerativeForestClassifier.from_forest(forest, leaves=leaves)
+    if leaves == "factorised":
+        np.testing.assert_allclose(gef.predict_proba(X * scale), forest.predict_proba(X * scale), atol=1e-12)
+    Z = X * scale
+    Z[::2, 1] = np.nan
+    circuit = LearnSPNClassifier(random_state=0).fit(Z, y)
+    for model in (gef, circuit):
+        assert np.isfinite(model.score_samples(Z)).all()
+        np.testing.assert_allclose(model.predict_proba(Z).sum(axis=1), 1.0)
+        drawn, _ = model.sample(20, given=Z[:3], random_state=0)
+        assert np.isfinite(drawn).all()
+
+
+def test_numbers_too_large_for_gaussians():
+    """The forest takes them; circuits refuse them in training, and count where they are asked about them."""
+    X, y, _ = mixed_table(np.random.default_rng(0), n=100, continuous=2, categories=())
+    forest = ForestClassifier(5, random_state=0).fit(X * [1.0, 1e300], y)
+    plain = ForestClassifier(5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(forest.predict_proba(X * [1.0, 1e300]), plain.predict_proba(X))
+    with pytest.raises(ValueError, match=r"Feature 1 .* beyond 1e"):
+        GenerativeForestClassifier.from_forest(forest)
+    with pytest.raises(ValueError, match=r"Feature 1 .* beyond 1e"):
+        LearnSPNClassifier().fit(X * [1.0, 1e300], y)
+    far = X[:5] * [1.0, 1e300]
+    for combine in ("average", "mixture"):
+        gef = GenerativeForestClassifier.from_forest(plain, combine=combine)
+        np.testing.assert_allclose(gef.predict_proba(far), plain.predict_proba(far), atol=1e-12)
+    assert np.isfinite(gef.sample(2, given=[[np.nan, 1e300]], random_state=0)[0]).all()
+
+
+@pytest.mark.parametrize("truncate", [False, True])
+def test_mass_of_learned_leaves(truncate):
+    """Cut to the cell, the densities of LearnSPN integrate to one; otherwise what is outside of the cell is lost."""
+    X, y = load_iris(return_X_y=True)
+    options = {"leaves": "lspn", "truncate": truncate, "max_depth": 2, "random_state": 0}
+    gef = GenerativeForestClassifier(5, **options).fit(X[:, 2:], y)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    points, w = [], []
+    for f in (0, 1):
+        edges = np.unique(np.append(np.linspace(-20, 30, 101), gef.forest_.threshold[gef.forest_.feature == f]))
+        points.append(((edges[1:] + edges[:-1])[:, None] / 2 + np.diff(edges)[:, None] / 2 * nodes).ravel())
+        w.append((np.diff(edges)[:, None] / 2 * weights).ravel())
+    mesh = np.array(np.meshgrid(*points, indexing="ij")).reshape(2, -1).T
+    mass = np.exp(gef.score_samples(mesh)) @ np.outer(*w).ravel()
+    if truncate:
+        assert mass == pytest.approx(1.0, abs=1e-9)
+    else:
+        assert 0.5 < mass < 0.9

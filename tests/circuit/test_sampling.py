@@ -92,3 +92,35 @@ def test_truncated_normal_in_the_tails():
         draws = truncated_normal(0 * ones, ones, low * ones, high * ones, random)
         assert ((draws > low) & (draws <= high)).all()
         assert stats.kstest(draws, stats.truncnorm(low, high).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("low, high", [(40.0, np.inf), (-np.inf, -40.0), (300.0, 300.01), (-1e9, -100.0)])
+def test_truncated_normal_very_far_out(low, high):
+    ones = np.ones(3000)
+    draws = truncated_normal(0 * ones, ones, low * ones, high * ones, np.random.RandomState(0))
+    assert ((draws > low) & (draws <= high)).all()
+    near, far = (low, high) if low > 0 else (-high, -low)
+    # the tail falls like exp(-near (x - near)), with a relative error of 1 / near^2
+    z, end = near * (np.abs(draws) - near), -np.expm1(-near * (far - near))
+    assert stats.kstest(z, lambda z: -np.expm1(-z) / end).pvalue > 1e-3
+
+
+def test_truncated_normal_beyond_the_square_root_of_the_largest_number():
+    draws = truncated_normal(np.zeros(3), np.ones(3), np.full(3, 1e160), np.full(3, np.inf), np.random.RandomState(0))
+    assert np.isfinite(draws).all() and (draws >= 1e160).all()
+
+
+@pytest.mark.parametrize("leaves", ["factorised", "lspn"])
+def test_draws_given_the_impossible_follow_the_reached_leaves(leaves):
+    """As `predict_proba` does: Friedman's method."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 200), rng.integers(0, 2, 200), rng.normal(size=200)]).astype(float)
+    y = (rng.random(200) < 0.2 + 0.6 * X[:, 0]).astype(int)
+    options = {"smoothing": 0.0, "leaves": leaves, "combine": "mixture", "categorical_features": {0: 2, 1: 3}}
+    model = GenerativeForestClassifier(5, max_depth=2, random_state=0, **options).fit(X, y)
+    given = np.array([[0.0, 2.0, np.nan]])
+    assert model.score_samples(given) == -np.inf
+    drawn, classes = model.sample(3000, given=given, random_state=0)
+    assert np.isfinite(drawn).all()
+    expected = model.predict_proba(given)[0]
+    assert stats.chisquare(np.bincount(classes, minlength=2), 3000 * expected).pvalue > 1e-3

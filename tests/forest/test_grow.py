@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 
 from joints import ForestClassifier
+from joints.forest import arrays
 from joints.forest.arrays import leaves_of_training_rows
 
 
@@ -153,3 +154,11 @@ def test_accuracy_is_that_of_scikit_learn():
     ours = cross_val_score(ForestClassifier(random_state=0, purity=1.0), X, y, cv=3).mean()
     theirs = cross_val_score(RandomForestClassifier(random_state=0), X, y, cv=3).mean()
     assert abs(ours - theirs) < 0.02
+
+
+def test_more_nodes_than_can_be_numbered(monkeypatch):
+    monkeypatch.setattr(arrays, "MOST_NODES", 20)
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    ForestClassifier(1, bootstrap=False, max_depth=3).fit(X, y)
+    with pytest.raises(ValueError, match="at most 20 can be numbered"):
+        ForestClassifier(5, bootstrap=False, max_depth=3).fit(X, y)

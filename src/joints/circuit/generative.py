@@ -22,7 +22,9 @@ class GenerativeForestClassifier(CircuitClassifier):
 
     Every decision node is a sum node weighted by the fractions of training rows, every leaf a product of univariate
     densities with the leaf's cell as support.  Complete rows get exactly the answer of the random forest (Theorem 1 of
-    the paper); missing features are marginalised, whatever their pattern.
+    the paper); missing features are marginalised, whatever their pattern.  That is exact for factorised leaves, and
+    for those of LearnSPN with ``truncate=True``.  Values of continuous features may be as large as 1e150; Gaussians
+    have standard deviations of at least 1e-150.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ class GenerativeForestClassifier(CircuitClassifier):
         Number of trees.
     leaves : {"factorised", "lspn"}, default="factorised"
         The density in a leaf: a product of univariate densities, or a circuit over features and class learned by
-        LearnSPN where the leaf has more than `min_rows` rows.
+        LearnSPN where the leaf has more than `min_rows` rows (exactly normalised with ``truncate=True`` only).
     combine : {"average", "mixture"}, default="average"
         How the trees answer together: the average of their conditional distributions p(y | x) (GeF), or the
         conditional distribution of their uniform mixture (GeF+).
@@ -50,9 +52,11 @@ class GenerativeForestClassifier(CircuitClassifier):
     threshold : float, default=0.001
         LearnSPN holds two variables dependent when the p-value of their test is below this.
     truncate : bool, default=False
-        Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are.  False reproduces
-        the published numbers; what such a density has outside of the cell is then lost, so p(x) integrates to less
-        than one.
+        Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are: choose True for
+        exact marginals with ``leaves="lspn"``.  False reproduces the published numbers; what a density has outside of
+        the cell is then lost, so p(x) integrates to less than one, and leaves lose different shares: on iris (with 100
+        trees) 0.4 of the mass; with half of the values missing class probabilities move by 0.01 on average, 0.05 at
+        most.
     max_features, redraw, purity, min_samples_leaf, max_depth, bootstrap, category_order, categorical_features, \
 random_state, n_jobs
         As in `joints.ForestClassifier`.

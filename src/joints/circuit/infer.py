@@ -2,7 +2,9 @@
 
 For each row and tree the reached leaves are listed (`joints.forest.reach`), their densities of the observed features
 weighted and summed; missing features integrate to one and drop out.  The same pass gives GeF (per-tree conditionals,
-averaged), GeF+ (one mixture of all trees) and Friedman's method (counts of the reached leaves).
+averaged), GeF+ (one mixture of all trees) and Friedman's method (counts of the reached leaves).  It is exact for the
+densities that the leaves have; those of LearnSPN that are not cut to the cell (``truncate=False``) do not integrate to
+one over it, so there a sum over the reached leaves is not quite the marginal.
 """
 
 from __future__ import annotations
