@@ -153,25 +153,17 @@ def test_tables_without_rows_are_refused(model, table):
 
 
 def wrong_parameters():
-    numbers = {
-        "min_sd",
-        "smoothing",
-        "threshold",
-        "purity",
-        "n_estimators",
-        "min_rows",
-        "n_neighbors",
-        "gamma",
-        "n_jobs",
-    }
+    numbers = {"min_sd", "smoothing", "threshold", "purity", "n_estimators", "min_rows", "n_neighbors", "gamma"}
     switches = {"bootstrap", "truncate", "redraw", "relative_sd", "count_missing"}
-    for model in (*CLASSIFIERS, *IMPUTERS):
-        for name in sorted(model.get_params()):
-            wrong = [float("nan"), True, "x"] if name in numbers else ["no", 1.5] if name in switches else []
-            wrong += {"n_jobs": [0], "categorical_features": [5, "all"], "max_features": [float("nan"), "sqr"]}.get(
-                name, []
-            )
-            yield from ((model, name, value) for value in wrong)
+    special = {"n_jobs": [0, True], "categorical_features": [5, "all"], "max_features": [float("nan"), "sqr"]}
+    return [
+        (model, name, value)
+        for model in (*CLASSIFIERS, *IMPUTERS)
+        for name in sorted(model.get_params())
+        for value in (
+            [float("nan"), True, "x"] if name in numbers else ["no", 1.5] if name in switches else special.get(name, [])
+        )
+    ]
 
 
 @pytest.mark.parametrize("model, name, value", wrong_parameters())

@@ -55,9 +55,11 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     surrogates : {"published", "text"}, default="published"
         How stand-in splits are found; see `joints.forest.surrogates`.
     categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
-        Which features are categorical.  ``"from_dtype"``: pandas columns of dtype ``category``.  A mapping from index
-        or name to a number K (codes 0, ..., K - 1) or to a list also declares categories that the training data lacks.
-        A value that is not a category of its feature counts as missing.
+        Which features are categorical.  ``"from_dtype"``: columns of truth values, and those of a DataFrame (of pandas
+        or polars) whose dtype is one of categories.  A mapping from index or name to a number K (codes 0, ..., K - 1)
+        or to a list also declares categories that the training data lacks.  A value that is not a category of its
+        feature counts as missing, with a warning where a column has no other values; 1, 1.0 and True are the same
+        category, "1" is another.  Dates are refused as continuous features: turn them into numbers first.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None: one, -1: one per core.  The result does not depend on it.

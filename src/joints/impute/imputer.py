@@ -61,6 +61,7 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array or DataFrame of shape (n_samples, n_features)
             The table without missing values.  An array of numbers gives float64; an array with categories that are not
             numbers gives an object array; a DataFrame gives a DataFrame with the same index, columns and categories.
+            Where `fit` found no value, a continuous feature is filled with 0, and a categorical one stays missing.
         """
         check_is_fitted(self, "features_")
         table = encode_table(self, X)
