@@ -209,7 +209,7 @@ def _normalise_column(
     codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
     texts = [_clean(number_label(value) if isinstance(value, float) else str(value)) for value in values]
     known: list[Any] = [np.nan if text in missing else text for text in texts]
-    plain = [text if text is np.nan else _plain_number(text, *marks) for text in known]
+    plain: list[Any] = [text if text is np.nan else _plain_number(text, *marks) for text in known]
     if all(text is np.nan or is_number(text) for text in plain):
         lookup = np.array([float(text) for text in plain] + [np.nan], dtype=np.float64)
         _refuse_infinity(lookup, name)
