@@ -305,6 +305,10 @@ def _codes(values: np.ndarray, missing: np.ndarray, categories: np.ndarray, name
         narrow = min(values.dtype, categories.dtype, key=lambda dtype: dtype.itemsize)
         if len(np.unique(categories.astype(narrow))) == len(categories):
             values, categories = values.astype(narrow), categories.astype(narrow)
+    if values.dtype == categories.dtype and values.dtype.kind in "iuf" and len(categories):
+        order = np.argsort(categories)
+        codes = order[np.searchsorted(categories, values, sorter=order).clip(max=len(order) - 1)]
+        return np.where(categories[codes] == values, codes, np.nan)
     code_of = {value: code for code, value in enumerate(_plain(categories))}
     try:
         codes = np.array([code_of.get(value, -1) for value in _plain(values)], dtype=np.float64)
