@@ -2,13 +2,15 @@
 
 Every estimator of the package works on one kind of array: float64, one row per sample, NaN where a value is missing,
 continuous features as they are and categorical ones as codes 0, ..., K - 1 (the paper's appendix C).  This module
-builds that array from what users have: NumPy arrays or pandas tables, with categorical columns named by index, name,
-mask, dtype or domain.
+builds that array from what users have: arrays, lists, pandas or polars tables, with categorical columns named by index,
+name, mask, dtype or domain.  Dates are refused, because as numbers they would depend on the unit they are stored in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+import warnings
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +19,11 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from joints.parameters import AT_LEAST_ONE
+
 Categories = np.ndarray | None  # the values of a categorical feature in the order of their codes; None: continuous
+
+DATES = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64, pd.Period
 
 
 @dataclass(frozen=True)
@@ -30,26 +36,43 @@ class Features:
         One name per column; for arrays without names, ``x0``, ``x1``, ...
     categories : list of (ndarray or None)
         For a categorical feature its values in the order of their codes; None for a continuous one.
+    template : DataFrame or None
+        Where the table was a DataFrame, that without its rows: its column names and dtypes.
     """
 
     names: list[str]
     categories: list[Categories]
+    template: Any = None
 
     @property
     def n_categories(self) -> np.ndarray:
-        """Number of categories of each feature, 0 where it is continuous; int64 of shape (n_features,)."""
+        """Number of categories of each feature, 0 where it is continuous; int64 of shape (n_features,).
+
+        Also 0 for a categorical feature without any category: all its values are missing, whatever is made of them.
+        """
         return np.array([0 if c is None else len(c) for c in self.categories], dtype=np.int64)
 
     def encode(self, X: Any) -> np.ndarray:
         """The table as float64 codes of shape (n_samples, n_features).
 
-        A value that is not a category of its feature (never seen in `fit`, nor declared) counts as missing.
+        A value that is not a category of its feature (never seen in `fit`, nor declared) counts as missing, with a
+        warning where a column has no other values.  Values are compared as Python does: 1, 1.0 and True are the same
+        category, "1" is another; single and double precision are compared in single precision.
         """
-        n_rows = X.shape[0]
-        out = np.empty((n_rows, len(self.names)), dtype=np.float64)
-        for j, categories in enumerate(self.categories):
-            column = _column(X, j)
-            out[:, j] = _floats(column, self.names[j]) if categories is None else _codes(column, categories)
+        out = np.empty((X.shape[0], len(self.names)), dtype=np.float64)
+        unknown = []
+        for j, column in enumerate(_columns(X)):
+            categories, name = self.categories[j], self.names[j]
+            values = _cells(column)
+            missing = pd.isna(values)
+            if categories is None:
+                out[:, j] = _floats(values, missing, name)
+                continue
+            out[:, j] = _codes(values, missing, categories, name)
+            if not missing.all() and np.isnan(out[:, j]).all():
+                unknown.append((name, values[~missing].tolist()[0], categories.tolist()))
+        if unknown:
+            _warn_unknown(*unknown[0], len(unknown) - 1)
         return out
 
     def decode(self, codes: np.ndarray) -> list[np.ndarray]:
@@ -57,8 +80,11 @@ class Features:
         columns: list[np.ndarray] = []
         for j, categories in enumerate(self.categories):
             column = codes[:, j]
-            if categories is None or len(categories) == 0:
+            if categories is None:
                 columns.append(column.copy())
+                continue
+            if len(categories) == 0:
+                columns.append(np.full(len(column), np.nan))
                 continue
             missing = np.isnan(column)
             values = categories[np.where(missing, 0, column).astype(np.int64)]
@@ -68,22 +94,43 @@ class Features:
             columns.append(values)
         return columns
 
-    def table(self, codes: np.ndarray, frame: bool) -> np.ndarray | pd.DataFrame:
-        """The encoded table in the users' own values: a DataFrame, or an array (of objects if not all are numbers)."""
+    def table(self, codes: np.ndarray, like: Any) -> Any:
+        """The encoded table in the users' own values, in the container of `like`.
+
+        A DataFrame gives a DataFrame with its columns, categories, and index if it has as many rows; anything else an
+        array (of objects if not all values are numbers).
+        """
         columns = self.decode(codes)
-        if frame:
-            return pd.DataFrame(
-                {
-                    name: column if categories is None else pd.Categorical(column, categories=categories)
-                    for name, column, categories in zip(self.names, columns, self.categories, strict=True)
-                }
-            )
-        return as_matrix(columns)
+        if isinstance(like, pd.DataFrame):
+            return self._pandas_table(codes, columns, like)
+        if _is_polars(like):
+            return self._polars_table(columns, like)
+        return _as_matrix(columns)
+
+    def _pandas_table(self, codes: np.ndarray, columns: list[Any], like: pd.DataFrame) -> pd.DataFrame:
+        for j, (categories, dtype) in enumerate(zip(self.categories, like.dtypes, strict=True)):
+            if categories is not None and isinstance(dtype, pd.CategoricalDtype):
+                places = np.where(np.isnan(codes[:, j]) | (len(categories) == 0), -1, codes[:, j]).astype(np.int64)
+                labels: Any = pd.Index(categories)
+                columns[j] = pd.Categorical.from_codes(places, labels, ordered=dtype.ordered)
+        index = like.index if len(like) == len(codes) else None
+        out = pd.DataFrame(dict(enumerate(columns)), index=index)
+        out.columns = like.columns
+        return out
+
+    def _polars_table(self, columns: list[np.ndarray], like: Any) -> Any:
+        cells: dict[str, Any] = dict(zip(like.columns, columns, strict=True))
+        categorical = [name for name, c in zip(like.columns, self.categories, strict=True) if c is not None]
+        for name in categorical:
+            column = cells[name].astype(object)
+            column[pd.isna(column)] = None
+            cells[name] = column.tolist()
+        return type(like)(cells).cast({name: like.schema[name] for name in categorical})
 
 
-def as_matrix(columns: list[np.ndarray], numbers: str = "iuf") -> np.ndarray:
-    """Columns as one array: float64 if all their dtypes are of the kinds in `numbers`, else objects."""
-    numeric = all(column.dtype.kind in numbers for column in columns)
+def _as_matrix(columns: list[np.ndarray]) -> np.ndarray:
+    """Columns as one array: float64 if all are numbers or truth values, else objects."""
+    numeric = all(column.dtype.kind in "iufb" for column in columns)
     out = np.empty((len(columns[0]), len(columns)), dtype=np.float64 if numeric else object)
     for j, column in enumerate(columns):
         out[:, j] = column
@@ -96,42 +143,45 @@ def describe_features(X: Any, categorical_features: Any = "from_dtype") -> Featu
     Parameters
     ----------
     X : array or DataFrame of shape (n_samples, n_features)
+        A DataFrame of pandas or polars.
     categorical_features : "from_dtype", None, mask, indices, names, or mapping
-        ``"from_dtype"``: pandas columns of dtype ``category``.  A mapping from index or name to a number K
-        (codes 0, ..., K - 1) or to a list of values also declares categories that do not occur in `X`.  Otherwise the
-        categories are those of a pandas categorical, or else the sorted values found in `X`.
+        ``"from_dtype"``: columns of truth values, and those of a DataFrame whose dtype is one of categories.  A mapping
+        from index or name to a number K (codes 0, ..., K - 1) or to a list of values also declares categories that do
+        not occur in `X`.  Otherwise the categories are those of the dtype, or else the sorted values found in `X`.
     """
     names = _names(X)
-    domains = _domains(names, X, categorical_features)
-    categories: list[Categories] = []
-    for j, name in enumerate(names):
-        if j not in domains:
-            categories.append(None)
-            continue
-        declared = domains[j]
-        if declared is None:
-            column = _column(X, j)
-            if isinstance(column, pd.Series) and isinstance(column.dtype, pd.CategoricalDtype):
-                values = np.asarray(column.cat.categories)
-            else:
-                values = _distinct(column)
-        elif isinstance(declared, (int, np.integer)):
-            values = np.arange(int(declared), dtype=np.float64)
-        else:
-            values = np.asarray(declared)
-            if len(values) != len(set(values.tolist())):
-                raise ValueError(f"categorical_features lists a category of feature {name!r} twice.")
-        categories.append(values)
-    return Features(names, categories)
+    columns = _columns(X)
+    categories: list[Categories] = [None] * len(names)
+    for j, declared in _domains(names, columns, categorical_features).items():
+        categories[j] = _found(columns[j]) if declared is None else _declared(declared, names[j])
+    return Features(names, categories, _without_rows(X))
+
+
+def _is_polars(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "polars"
+
+
+def _columns(X: Any) -> list[Any]:
+    if isinstance(X, pd.DataFrame):
+        return [X.iloc[:, j] for j in range(X.shape[1])]
+    return X.get_columns() if _is_polars(X) else list(X.T)
 
 
 def _names(X: Any) -> list[str]:
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(X.shape[1])]
+
+
+def _without_rows(X: Any) -> Any:
     if isinstance(X, pd.DataFrame):
-        return [str(name) for name in X.columns]
-    return [f"x{j}" for j in range(X.shape[1])]
+        return X.iloc[:0].copy()
+    return X.clear() if _is_polars(X) else None
 
 
-def _domains(names: list[str], X: Any, spec: Any) -> dict[int, Any]:
+def _cells(column: Any) -> np.ndarray:
+    return column if isinstance(column, np.ndarray) else column.to_numpy()
+
+
+def _domains(names: list[str], columns: list[Any], spec: Any) -> dict[int, Any]:
     """Categorical feature index -> declared domain (None: found in the data)."""
     if spec is None:
         return {}
@@ -140,19 +190,20 @@ def _domains(names: list[str], X: Any, spec: Any) -> dict[int, Any]:
             raise ValueError(
                 f"categorical_features is {spec!r}: give 'from_dtype', None, indices, names, a mask or a mapping."
             )
-        if not isinstance(X, pd.DataFrame):
-            return {}
-        return {j: None for j, dtype in enumerate(X.dtypes) if isinstance(dtype, pd.CategoricalDtype)}
+        return {j: None for j, column in enumerate(columns) if _of_dtype(column) is not None}
     if isinstance(spec, Mapping):
-        return {_index(key, names): domain for key, domain in spec.items()}
+        domains = {_index(key, names): domain for key, domain in spec.items()}
+        if len(domains) < len(spec):
+            raise ValueError("categorical_features names a feature twice.")
+        return domains
     items = np.asarray(spec)
     if items.ndim != 1:
         raise ValueError(f"categorical_features has {items.ndim} dimensions: give a flat list.")
     if items.dtype == bool:
         if len(items) != len(names):
             raise ValueError(f"categorical_features is a mask of {len(items)} entries for {len(names)} features.")
-        items = np.flatnonzero(items)
-    return {_index(key, names): None for key in items.tolist()}
+        return {j: None for j in np.flatnonzero(items).tolist()}
+    return {_index(key, names): None for key in spec}
 
 
 def _index(key: Any, names: list[str]) -> int:
@@ -160,22 +211,86 @@ def _index(key: Any, names: list[str]) -> int:
         if key not in names:
             raise ValueError(f"categorical_features names {key!r}, which is not a feature of X.")
         return names.index(key)
-    index = int(key)
-    if index != key or not -len(names) <= index < len(names):
+    index = next((j for j in range(-len(names), len(names)) if j == key), None)
+    if index is None:
         raise ValueError(f"categorical_features has index {key!r}, but X has {len(names)} features.")
     return index % len(names)
 
 
-def _column(X: Any, j: int) -> Any:
-    return X.iloc[:, j] if isinstance(X, pd.DataFrame) else X[:, j]
-
-
-def _floats(column: Any, name: str) -> np.ndarray:
-    try:
-        values = pd.to_numeric(column) if isinstance(column, pd.Series) else np.asarray(column, dtype=np.float64)
-        out = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+def _declared(domain: Any, name: str) -> np.ndarray:
+    """The categories that a mapping declares for a feature."""
+    if AT_LEAST_ONE.is_satisfied_by(domain):
+        return np.arange(int(domain), dtype=np.float64)
+    listed = [] if isinstance(domain, (str, Set)) or not isinstance(domain, Iterable) else list(domain)
+    if not listed:
         raise ValueError(
+            f"categorical_features gives feature {name!r} the categories {domain!r}: give their number, at least 1, "
+            "or a list of them."
+        )
+    if pd.isna(np.array(listed, dtype=object)).any():
+        raise ValueError(f"categorical_features lists a missing value as a category of feature {name!r}.")
+    if len(listed) != len(set(listed)):
+        raise ValueError(f"categorical_features lists a category of feature {name!r} twice.")
+    return _array(listed)
+
+
+def _array(cells: Any) -> np.ndarray:
+    """What NumPy makes of a list, but numbers among words stay numbers."""
+    array = np.asarray(cells)
+    return np.asarray(cells, dtype=object) if array.dtype.kind in "SU" else array
+
+
+def _found(column: Any) -> np.ndarray:
+    """The categories of a column: those of its dtype, or else its sorted values."""
+    categories = _of_dtype(column)
+    return _distinct(_cells(column)) if categories is None else categories
+
+
+def _of_dtype(column: Any) -> Categories:
+    """The categories of a column's dtype; None if that is not one of categories or truth values."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return dtype.categories.to_numpy()
+    kind = type(dtype).__name__
+    if kind == "Enum":
+        return np.asarray(dtype.categories, dtype=object)
+    if kind == "Categorical":  # of polars, which keeps one list for all columns
+        return _distinct(column.to_numpy())
+    if str(dtype).lower().startswith("bool") or (str(dtype) == "object" and _all_bool(_cells(column))):
+        return np.array([False, True])
+    return None
+
+
+def _all_bool(values: np.ndarray) -> bool:
+    """Whether all objects are truth values: so pandas keeps a column of them with holes."""
+    observed = values[~pd.isna(values)]
+    return len(observed) > 0 and all(isinstance(value, (bool, np.bool_)) for value in observed)
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    observed = values[~pd.isna(values)]
+    if observed.dtype != object:
+        return np.unique(observed)
+    found = pd.unique(observed)
+    try:
+        return np.sort(found)
+    except TypeError:  # values of several types, such as 1 and "one"
+        return np.array(sorted(found, key=lambda value: (type(value).__name__, value)), dtype=object)
+
+
+def _floats(values: np.ndarray, missing: np.ndarray, name: str) -> np.ndarray:
+    """The values of a continuous feature, NaN where missing."""
+    out = np.full(len(values), np.nan)
+    observed = values[~missing]
+    if values.dtype.kind in "mM" or (values.dtype == object and any(isinstance(v, DATES) for v in observed)):
+        raise ValueError(
+            f"Feature {name!r} holds dates or times: turn them into numbers, such as days since the first of them, or "
+            "name it in categorical_features."
+        )
+    try:
+        out[~missing] = observed.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
             f"Feature {name!r} is continuous but holds values that are not numbers ({error}): "
             "name it in categorical_features, or turn it into numbers."
         ) from None
@@ -184,19 +299,39 @@ def _floats(column: Any, name: str) -> np.ndarray:
     return out
 
 
-def _distinct(column: Any) -> np.ndarray:
-    values = pd.Series(column).dropna().unique()
+def _codes(values: np.ndarray, missing: np.ndarray, categories: np.ndarray, name: str) -> np.ndarray:
+    """The codes of a categorical feature, NaN where a value is missing or not a category."""
+    if values.dtype.kind == categories.dtype.kind == "f":
+        narrow = min(values.dtype, categories.dtype, key=lambda dtype: dtype.itemsize)
+        if len(np.unique(categories.astype(narrow))) == len(categories):
+            values, categories = values.astype(narrow), categories.astype(narrow)
+    if values.dtype == categories.dtype and values.dtype.kind in "iuf" and len(categories):
+        order = np.argsort(categories)
+        codes = order[np.searchsorted(categories, values, sorter=order).clip(max=len(order) - 1)]
+        return np.where(categories[codes] == values, codes, np.nan)
+    code_of = {value: code for code, value in enumerate(_plain(categories))}
     try:
-        return np.sort(np.asarray(values))
-    except TypeError:  # values of several types, such as 1 and "one"
-        return np.array(sorted(values, key=lambda value: (type(value).__name__, value)), dtype=object)
-
-
-def _codes(column: Any, categories: np.ndarray) -> np.ndarray:
-    values = pd.Series(column)
-    codes = pd.Index(categories).get_indexer(pd.Index(values)).astype(np.float64)
-    codes[(codes < 0) | values.isna().to_numpy()] = np.nan
+        codes = np.array([code_of.get(value, -1) for value in _plain(values)], dtype=np.float64)
+    except TypeError as error:
+        raise TypeError(f"Feature {name!r} holds values that cannot be categories ({error}).") from None
+    codes[(codes < 0) | missing] = np.nan
     return codes
+
+
+def _plain(values: np.ndarray) -> list[Any]:
+    """Python's own objects, which are equal where they mean the same."""
+    return pd.Series(values).tolist() if values.dtype.kind in "mM" else values.tolist()
+
+
+def _warn_unknown(name: str, found: Any, categories: list[Any], more: int) -> None:
+    known = ", ".join(map(repr, categories[:3])) + (", ..." if len(categories) > 3 else "")
+    also = f" (and {more} more {'feature' if more == 1 else 'features'} alike)" if more else ""
+    warnings.warn(
+        f"No value of feature {name!r}, such as {found!r}, is one of its categories ({known or 'none'}), so that all "
+        f"count as missing{also}: are they of another type than in fit?",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def fit_table(estimator: Any, X: Any) -> np.ndarray:
@@ -212,19 +347,19 @@ def encode_table(estimator: Any, X: Any) -> np.ndarray:
 
 
 def _validated(estimator: Any, X: Any, reset: bool) -> Any:
-    if isinstance(X, pd.DataFrame):
+    """The table, a DataFrame or an array, after scikit-learn's checks of its shape and names."""
+    if isinstance(X, pd.DataFrame) or _is_polars(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        if reset and 0 in X.shape:
+        if 0 in X.shape:
             raise ValueError(
                 f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) (shape={X.shape}) "
                 "while a minimum of 1 is required."
             )
         return X
-    declared = getattr(estimator, "categorical_features", None)
-    if not (declared is None or isinstance(declared, str)) and getattr(X, "dtype", None) == np.dtype(object):
-        # there may be strings among the cells: columns are converted one by one
-        return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
-    return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+    if isinstance(X, (list, tuple)):
+        X = _array(X)
+    # columns are converted one by one: there may be words among the cells
+    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
 
 
 def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:

@@ -191,3 +191,33 @@ def test_files_that_are_not_a_mapping_in_yaml(tmp_path, text, reason):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(JointsError, match=r"my\.yaml cannot be read: No such file"):
         read_yaml(tmp_path / "my.yaml")
+
+
+@pytest.mark.parametrize("key", ["nan", "null", "inf", "true", "false"])
+def test_words_for_values_cannot_be_keys(schema, key):
+    content = {key: {"target": "y", "sources": [{"csv": {"path": "x.csv"}}]}}
+    with pytest.raises(JointsError, match=f"'{key}' cannot be a key: .* is not a word for a value"):
+        validate(content, schema, "mine.yaml")
+
+
+@pytest.mark.parametrize("key", [None, True, 1.5, 7, float("nan")])
+def test_keys_that_yaml_takes_for_values_are_refused(schema, key):
+    content = {key: {"target": "y", "sources": [{"csv": {"path": "x.csv"}}]}}
+    with pytest.raises(JointsError, match=f"'{key}' cannot be a key"):
+        validate(content, schema, "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"categorical": ["a", "b"], "continuous": ["b"]},
+            "mine.yaml: 'own' lists 'b' as both categorical and continuous",
+        ),
+        ({"drop": ["y"]}, "mine.yaml: 'own' drops 'y', which is its target"),
+    ],
+)
+def test_columns_with_two_roles_are_refused(content, message):
+    entry = {"target": "y", "sources": [{"csv": {"path": "x.csv"}}], **content}
+    with pytest.raises(JointsError, match=message):
+        read_datasets({"own": entry}, "mine.yaml")

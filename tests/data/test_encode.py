@@ -137,3 +137,32 @@ def test_mistakes_are_one_sentence(content, columns, reason):
 def test_the_name_and_the_label_are_those_of_the_entry():
     data = encode(entry(), [table(**FRAME)])
     assert (data.name, data.label) == ("toy", "Toy")
+
+
+def test_a_single_class_is_refused():
+    with pytest.raises(JointsError, match="'toy': all rows have the class 'a' in 'class'"):
+        encode(entry(), [table(x=[1, 2], **{"class": ["a", "a"]})])
+
+
+def test_a_table_without_features_is_refused():
+    with pytest.raises(JointsError, match="'toy' has no features"):
+        encode(entry(drop=["x"]), [table(x=[1, 2], **{"class": ["a", "b"]})])
+
+
+@pytest.mark.parametrize("kind", [{}, {"categorical": ["x"]}, {"continuous": ["x"]}])
+def test_a_feature_without_any_value_is_refused(kind):
+    with pytest.raises(JointsError, match="the column 'x' has no values; list it under 'drop'"):
+        encode(entry(**kind), [table(x=["?", ""], z=[1, 2], **{"class": ["a", "b"]})])
+
+
+def test_a_column_like_an_identifier_warns(caplog):
+    frame = table(patient=["p1", "p2", "p3"], colour=["red", "red", "blue"], **{"class": ["a", "b", "a"]})
+    encode(entry(), [frame])
+    assert [record.getMessage() for record in caplog.records] == [
+        "Dataset 'toy': the column 'patient' has another text in every row; if it is an identifier, "
+        "list it under 'drop'."
+    ]
+    caplog.clear()
+    encode(entry(categorical=["patient"]), [frame])
+    encode(entry(drop=["patient"]), [frame])
+    assert not caplog.records

@@ -320,6 +320,22 @@ def test_csv(settings, tmp_path):
     assert len(fetch("own", [{"csv": {"path": str(path)}}], [], settings)[0]) == 3  # never an old copy
 
 
+def test_an_odd_cell_of_a_csv_is_named_with_its_line(settings, tmp_path, caplog):
+    path = tmp_path / "own.csv"
+    lines = [f"{i / 7:.3f};u" for i in range(40)]
+    path.write_text("\n".join(["a;kind", "", *lines[:3], "34,9;v", *lines[3:]]))
+    spec = {"path": str(path), "separator": ";"}
+    table, _ = fetch("own", [{"csv": spec}], [], settings)
+    assert table["a"].dtype.kind != "f"
+    (message,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "own.csv ;: the column 'a' is text because of the cell '34,9' in line 6, so that" in message
+    path.write_text(path.read_text().replace(".", ","))
+    caplog.clear()
+    table, _ = fetch("own", [{"csv": {**spec, "decimal": ","}}], [], settings)
+    assert table["a"].dtype.kind == "f" and table["a"][3] == 34.9
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [(None, "cannot be read .No such file"), (b"\xff\xfe", "not UTF-8"), (b"a,b\n1\n", "line 2 has 1 cells")],

@@ -9,6 +9,7 @@ from joints.data.raw import (
     labels,
     normalise,
     number_label,
+    odd_cells,
     parse_text,
     read_raw,
     recode,
@@ -153,3 +154,51 @@ def test_half_a_file_is_an_error(tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(JointsError, match="not a readable table"):
         read_raw(path)
+
+
+@pytest.mark.parametrize(
+    "marks, cells, expected",
+    [
+        ({"decimal": ","}, ["34,9", "-1", "2,5e1", "?"], [34.9, -1, 25, np.nan]),
+        ({"thousands": " "}, ["1 234", "12", "1 234 567.5"], [1234, 12, 1234567.5]),
+        ({"decimal": ",", "thousands": "."}, ["1.234,5", "0,25", "12"], [1234.5, 0.25, 12]),
+        ({"thousands": ","}, ["1,234", "5.5"], [1234, 5.5]),
+    ],
+)
+def test_other_ways_to_write_numbers(marks, cells, expected):
+    result = normalise(pd.DataFrame({"x": cells}), **marks)["x"]
+    assert result.dtype == np.float64
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    "marks, cell",
+    [({"decimal": ","}, "1.5"), ({"thousands": ","}, "34,9"), ({"decimal": ",", "thousands": "."}, "1.5")],
+)
+def test_numbers_written_otherwise_stay_text(marks, cell):
+    assert normalise(pd.DataFrame({"x": [cell, "2"]}), **marks)["x"].tolist() == [cell, "2"]
+
+
+def test_one_mark_cannot_mean_two_things():
+    with pytest.raises(JointsError, match="'decimal' and 'thousands' are both ','"):
+        normalise(pd.DataFrame({"x": ["1"]}), decimal=",", thousands=",")
+
+
+NUMBERS = [f"{i / 7:.3f}" for i in range(40)]
+
+
+@pytest.mark.parametrize("cell", ["34,9", "inf", "1 234", "NA"])
+def test_odd_cells_among_numbers_are_found(cell):
+    cells = [*NUMBERS[:5], cell, *NUMBERS[5:], cell]
+    assert list(odd_cells(normalise(pd.DataFrame({"x": cells})))) == [("x", 5, cell, 1)]
+
+
+def test_columns_of_numbers_of_another_country_are_found():
+    assert list(odd_cells(normalise(pd.DataFrame({"x": ["0,5", "1,25", "3"]})))) == [("x", 0, "0,5", 1)]
+
+
+@pytest.mark.parametrize(
+    "cells", [["1", "2", "3+"] * 9, ["a", "b"], ["2020-01-01", "2020-01-02"], NUMBERS, ["1a", *"12"] * 9]
+)
+def test_text_and_numbers_are_not_odd(cells):
+    assert not list(odd_cells(normalise(pd.DataFrame({"x": cells}))))

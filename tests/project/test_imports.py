@@ -14,6 +14,7 @@ LEAVES = {"errors", "features", "interface", "lazy", "parameters", "patches"}
 LIBRARY = LEAVES | {"numerics"}
 ALLOWED = {
     "numerics": {"patches"},
+    "features": {"parameters"},
     "forest": LIBRARY,
     "circuit": LIBRARY | {"forest"},
     "impute": LIBRARY | {"forest", "circuit"},

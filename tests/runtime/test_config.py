@@ -1,6 +1,7 @@
 """Configurations in layers."""
 
 import contextlib
+import datetime
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,30 @@ def test_mistakes_name_the_file_that_has_them(files):
     (lost,) = files(lost={"extends": "config/gone.yaml"})
     with pytest.raises(JointsError, match=r"config/gone\.yaml cannot be read"):
         read_run([lost], SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"forest": {"max_features": "sqr"}},
+            r"'forest.max_features' is 'sqr' but must be one of 'sqrt' \(did you mean",
+        ),
+        ({"forest": {"max_features": 0}}, r"'forest.max_features' does not fit"),
+        ({"forest": {"max_features": 1.5}}, r"'forest.max_features' does not fit"),
+        ({"forest": {"purity": float("nan")}}, r"'forest.purity' is nan, which is not a finite number"),
+        ({"fetch": {"timeout": float("inf")}}, r"'fetch.timeout' is inf, which is not a finite number"),
+        ({"protocol": {"rates": [0.0, float("nan")]}}, r"'protocol.rates.1' is nan"),
+        ({"reference": datetime.date(2020, 1, 1)}, r"'reference' is 2020-01-01, a date: put text in quotes"),
+    ],
+)
+def test_values_that_no_job_could_use(files, changes, message):
+    (mine,) = files(mine={"extends": "config/config.yaml", **changes})
+    with pytest.raises(JointsError, match=message):
+        read_run([mine], SCHEMA)
+
+
+@pytest.mark.parametrize("value", ["sqrt", 3, 0.5, 1, None])
+def test_ways_to_choose_features(files, value):
+    (mine,) = files(mine={"extends": "config/config.yaml", "forest": {"max_features": value}})
+    assert read_run([mine], SCHEMA)["forest"]["max_features"] == value

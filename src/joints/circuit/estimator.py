@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, check_scalar
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from joints.circuit import sampling
@@ -17,6 +16,7 @@ from joints.circuit.infer import Answers, answer, conditional, exact_log_joint
 from joints.circuit.leaves import Leaves
 from joints.features import Features, encode_table
 from joints.forest.arrays import Forest
+from joints.parameters import SHARED, Number
 
 
 class CircuitClassifier(ClassifierMixin, BaseEstimator):
@@ -27,14 +27,12 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "min_sd": [Interval(Real, 0, None, closed="neither")],
+        "min_sd": [Number(Real, 0, None, closed="neither")],
         "relative_sd": ["boolean"],
-        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "smoothing": [Number(Real, 0, None, closed="left")],
         "count_missing": ["boolean"],
-        "threshold": [Interval(Real, 0, 1, closed="both")],
-        "categorical_features": "no_validation",  # `joints.features` does that, with the table
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "threshold": [Number(Real, 0, 1, closed="both")],
+        **SHARED,
     }
 
     forest_: Forest
@@ -128,7 +126,10 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
             index = int(target)
             if not 0 <= index < len(names):
                 raise ValueError(f"target is feature {target}, but there are {len(names)} features.")
-        if self.features_.categories[index] is None:
+        categories = self.features_.categories[index]
+        if categories is not None and not len(categories):
+            raise ValueError(f"Feature {names[index]!r} had no value in the training data: it has nothing to predict.")
+        if categories is None:
             raise ValueError(
                 f"Feature {names[index]!r} is continuous: only the class and categorical features can be predicted."
             )
@@ -174,7 +175,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         X : ndarray or DataFrame of shape (n_samples, n_features), or (n_given * n_samples, n_features)
-            In the users' own values: a DataFrame when the training data was one.
+            In the users' own values: a DataFrame, of pandas or polars, when the training data was one.
         y : ndarray of the same length
         """
         check_is_fitted(self)
@@ -183,4 +184,4 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         codes, classes = sampling.sample(
             codes, n_samples, self.forest_, self.leaves_, self.features_.n_categories, check_random_state(random_state)
         )
-        return self.features_.table(codes, frame=hasattr(self, "feature_names_in_")), self.classes_[classes]
+        return self.features_.table(codes, like=self.features_.template), self.classes_[classes]

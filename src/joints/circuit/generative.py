@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from joints.circuit.estimator import CircuitClassifier
@@ -15,6 +14,7 @@ from joints.circuit.leaves import RowsOfTree, fit_leaves
 from joints.features import fit_classes, fit_table
 from joints.forest.arrays import Forest, TrainingData
 from joints.forest.classifier import ForestClassifier
+from joints.parameters import AT_LEAST_ONE
 
 
 class GenerativeForestClassifier(CircuitClassifier):
@@ -94,7 +94,7 @@ random_state, n_jobs
         **CircuitClassifier._parameter_constraints,
         "leaves": [StrOptions({"factorised", "lspn"})],
         "combine": [StrOptions({"average", "mixture"})],
-        "min_rows": [Interval(Integral, 1, None, closed="left")],
+        "min_rows": [AT_LEAST_ONE],
         "truncate": ["boolean"],
     }
 
@@ -216,7 +216,7 @@ random_state, n_jobs
     def _check_codes_are_values(self) -> None:
         for name, categories in zip(self.features_.names, self.features_.categories, strict=True):
             if categories is not None and not (
-                categories.dtype.kind in "iuf" and np.array_equal(categories, np.arange(len(categories)))
+                categories.dtype.kind in "iufb" and np.array_equal(categories, np.arange(len(categories)))
             ):
                 raise ValueError(
                     f"Feature {name!r} has categories other than 0, ..., K - 1: a scikit-learn model splits numbers, "

@@ -54,6 +54,11 @@ def read_datasets(catalogue: Mapping[str, Mapping[str, Any]], source: str) -> di
             raise JointsError(f"{source}: {entry.name!r} must have either 'sources' or 'parts'")
         if entry.categorical == REST and entry.continuous == REST:
             raise JointsError(f"{source}: {entry.name!r} cannot have 'rest' as both categorical and continuous")
+        both = set(listed(entry.categorical)) & set(listed(entry.continuous))
+        if both:
+            raise JointsError(f"{source}: {entry.name!r} lists {min(both)!r} as both categorical and continuous")
+        if entry.target in entry.drop:
+            raise JointsError(f"{source}: {entry.name!r} drops {entry.target!r}, which is its target")
         for part in entry.parts:
             if part not in found or found[part].parts:
                 raise JointsError(

@@ -8,6 +8,7 @@ in the published experiments: the published reading of surrogate splits compares
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +17,10 @@ import pandas as pd
 
 from joints.data.catalogue import REST, DatasetEntry, listed
 from joints.data.dataset import Dataset
-from joints.data.raw import is_number, number_label, recode, require_columns
+from joints.data.raw import is_continuous, is_number, number_label, recode, require_columns
 from joints.errors import JointsError
+
+logger = logging.getLogger(__name__)
 
 
 def encode(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> Dataset:
@@ -26,6 +29,8 @@ def encode(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> Dataset:
     target = frame.pop(entry.target)
     if target.isna().any():
         raise JointsError(f"Dataset {entry.name!r}: {int(target.isna().sum())} rows have no class in {entry.target!r}")
+    if frame.empty:
+        raise JointsError(f"Dataset {entry.name!r} has no features: every column is the class or listed under 'drop'")
     continuous = _continuous(entry, frame)
     X = np.empty(frame.shape, dtype=np.float64)
     categories: list[list[str]] = []
@@ -38,7 +43,10 @@ def encode(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> Dataset:
         else:
             X[:, j], found = _codes(frame[name])
             categories.append(found)
+            _warn_identifier(entry, frame[name])
     y, classes = _codes(target)
+    if len(classes) < 2:
+        raise JointsError(f"Dataset {entry.name!r}: all rows have the class {classes[0]!r} in {entry.target!r}")
     dataset = Dataset(
         name=entry.name,
         label=entry.label,
@@ -73,14 +81,6 @@ def numbers(dataset: Dataset) -> dict[str, Any]:
         "classes": dataset.n_classes,
         "majority": dataset.majority,
     }
-
-
-def is_continuous(column: pd.Series) -> bool:
-    """Whether a normalised column is continuous by the rule above."""
-    if column.dtype.kind != "f":
-        return False
-    values = column.dropna().unique()
-    return bool((values < 0).any() or (values % 1 != 0).any() or len(values) > min(30, len(column) / 3))
 
 
 def _prepare(entry: DatasetEntry, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -122,6 +122,20 @@ def _numbers(entry: DatasetEntry, frame: pd.DataFrame, name: str) -> np.ndarray:
         example = next(text for text in frame[name].dropna().unique() if not is_number(text))
         raise JointsError(f"Dataset {entry.name!r}: the column {name!r} is continuous but has the text {example!r}")
     return frame[name].to_numpy(dtype=np.float64)
+
+
+def _warn_identifier(entry: DatasetEntry, column: pd.Series) -> None:
+    if (
+        column.dtype.kind != "f"
+        and len(column) > 2
+        and column.is_unique
+        and column.name not in listed(entry.categorical)
+    ):
+        logger.warning(
+            "Dataset %r: the column %r has another text in every row; if it is an identifier, list it under 'drop'.",
+            entry.name,
+            column.name,
+        )
 
 
 def _codes(column: pd.Series) -> tuple[np.ndarray, list[str]]:

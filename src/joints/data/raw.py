@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,16 @@ MISSING = ("?", "")  # what marks a missing cell unless a source says otherwise
 OTHERWISE = "*"  # in a mapping of values: every value that is not named
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ALMOST = re.compile(r"[+-]?\d+([ ,.'_\u00a0\u202f]\d{3})*([.,]\d+)?([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+
+
+class OddCell(NamedTuple):
+    """What keeps a column from being numbers: its first cell that is not one, and how many others there are."""
+
+    column: str
+    row: int
+    cell: str
+    others: int
 
 
 def number_label(value: float) -> str:
@@ -41,14 +51,46 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def normalise(frame: pd.DataFrame, missing: Sequence[str] = MISSING) -> pd.DataFrame:
-    """The table with each column as float64, if all its cells are numbers, or as text; missing cells are NaN."""
+def is_continuous(column: pd.Series) -> bool:
+    """Whether a normalised column is continuous by the rule of `joints.data.encode`."""
+    if column.dtype.kind != "f":
+        return False
+    values = column.dropna().unique()
+    return bool((values < 0).any() or (values % 1 != 0).any() or len(values) > min(30, len(column) / 3))
+
+
+def normalise(
+    frame: pd.DataFrame, missing: Sequence[str] = MISSING, decimal: str = ".", thousands: str = ""
+) -> pd.DataFrame:
+    """The table with each column as float64, if all its cells are numbers, or as text; missing cells are NaN.
+
+    `decimal` and `thousands` say how numbers are written in text.
+    """
+    if decimal == thousands:
+        raise JointsError(f"'decimal' and 'thousands' are both {decimal!r}")
     names = [_clean(str(name)) for name in frame.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise JointsError(f"the table has several columns called {twice[0]!r}")
-    columns = [_normalise_column(frame.iloc[:, j], missing, names[j]) for j in range(len(names))]
+    marks = (decimal, thousands)
+    columns = [_normalise_column(frame.iloc[:, j], missing, names[j], marks) for j in range(len(names))]
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def odd_cells(table: pd.DataFrame) -> Iterator[OddCell]:
+    """The columns of a normalised table that are text, but seem to be meant as numbers.
+
+    That is where most cells are numbers that would be continuous, or where all look like numbers of some country.
+    """
+    for name in table.columns:
+        if table[name].dtype.kind == "f":
+            continue
+        texts = table[name].dropna()
+        numeric = texts.map(is_number).astype(bool)
+        odd = texts[~numeric]
+        mostly = len(odd) < numeric.sum() and is_continuous(texts[numeric].astype(np.float64))
+        if mostly or texts.map(lambda text: _ALMOST.fullmatch(text) is not None).all():
+            yield OddCell(str(name), int(odd.index[0]), str(odd.iloc[0]), len(odd) - 1)
 
 
 def labels(column: pd.Series) -> pd.Series:
@@ -95,7 +137,10 @@ def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataFrame:
-    """The cells of a delimited text file, as text; columns are called 1, 2, ... if there is no header."""
+    """The cells of a delimited text file, as text, with their lines as index.
+
+    Columns are called 1, 2, ... if there is no header.
+    """
     lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     rows = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
     if not rows:
@@ -109,7 +154,7 @@ def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataF
     if not rows:
         raise JointsError("the file has a header but no rows")
     # Built by position, so that duplicate column names survive until `normalise` reports them.
-    frame = pd.DataFrame([row for _, row in rows], dtype=object)
+    frame = pd.DataFrame([row for _, row in rows], index=[number for number, _ in rows], dtype=object)
     frame.columns = names
     return frame
 
@@ -152,7 +197,9 @@ def read_raw(path: str | Path) -> pd.DataFrame:
         raise JointsError(f"{path} is not a readable table ({error}): delete it and run the workflow again") from error
 
 
-def _normalise_column(column: pd.Series, missing: Sequence[str], name: str) -> pd.Series:
+def _normalise_column(
+    column: pd.Series, missing: Sequence[str], name: str, marks: tuple[str, str] = (".", "")
+) -> pd.Series:
     if isinstance(column.dtype, pd.SparseDtype):
         column = pd.Series(np.asarray(column))
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
@@ -162,11 +209,27 @@ def _normalise_column(column: pd.Series, missing: Sequence[str], name: str) -> p
     codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
     texts = [_clean(number_label(value) if isinstance(value, float) else str(value)) for value in values]
     known: list[Any] = [np.nan if text in missing else text for text in texts]
-    if all(text is np.nan or is_number(text) for text in known):
-        lookup = np.array([float(text) for text in known] + [np.nan], dtype=np.float64)
+    plain: list[Any] = [text if text is np.nan else _plain_number(text, *marks) for text in known]
+    if all(text is np.nan or is_number(text) for text in plain):
+        lookup = np.array([float(text) for text in plain] + [np.nan], dtype=np.float64)
         _refuse_infinity(lookup, name)
         return pd.Series(lookup[codes])
     return _spread(codes, known).astype("str")
+
+
+def _plain_number(text: str, decimal: str, thousands: str) -> str:
+    """A number as Python writes it; nothing for a text that cannot be one.
+
+    >>> _plain_number("-1.234,5", ",", "."), _plain_number("1 234", ".", " "), _plain_number("1.5", ",", "")
+    ('-1234.5', '1234', '')
+    """
+    if (decimal, thousands) == (".", ""):
+        return text
+    if thousands and re.fullmatch(rf"[+-]?\d{{1,3}}({re.escape(thousands)}\d{{3}})+(\D.*)?", text):
+        text = text.replace(thousands, "")
+    if (thousands and thousands in text) or (decimal != "." and "." in text):
+        return ""
+    return text.replace(decimal, ".")
 
 
 def _spread(codes: np.ndarray, values: list[Any]) -> pd.Series:

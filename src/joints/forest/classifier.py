@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from joints.features import encode_table, fit_classes, fit_table
@@ -19,7 +19,7 @@ from joints.forest.route import complete_proba
 from joints.forest.surrogates import Surrogates, find_surrogates, surrogate_proba
 from joints.numerics.random import tree_seeds
 from joints.numerics.threads import blocks, run
-from joints.parameters import check_option
+from joints.parameters import AT_LEAST_ONE, SHARED, Number, check_option
 
 MISSING_METHODS = "friedman", "surrogate"
 MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted
@@ -55,9 +55,11 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     surrogates : {"published", "text"}, default="published"
         How stand-in splits are found; see `joints.forest.surrogates`.
     categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
-        Which features are categorical.  ``"from_dtype"``: pandas columns of dtype ``category``.  A mapping from index
-        or name to a number K (codes 0, ..., K - 1) or to a list also declares categories that the training data lacks.
-        A value that is not a category of its feature counts as missing.
+        Which features are categorical.  ``"from_dtype"``: columns of truth values, and those of a DataFrame (of pandas
+        or polars) whose dtype is one of categories.  A mapping from index or name to a number K (codes 0, ..., K - 1)
+        or to a list also declares categories that the training data lacks.  A value that is not a category of its
+        feature counts as missing, with a warning where a column has no other values; 1, 1.0 and True are the same
+        category, "1" is another.  Dates are refused as continuous features: turn them into numbers first.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None: one, -1: one per core.  The result does not depend on it.
@@ -89,23 +91,21 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [AT_LEAST_ONE],
         "max_features": [
             StrOptions({"sqrt"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
+            AT_LEAST_ONE,
+            Number(RealNotInt, 0, 1, closed="right"),
             None,
         ],
         "redraw": ["boolean"],
-        "purity": [Interval(Real, 0, 1, closed="right")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+        "purity": [Number(Real, 0, 1, closed="right")],
+        "min_samples_leaf": [AT_LEAST_ONE],
+        "max_depth": [Number(Integral, 0, None, closed="left"), None],
         "bootstrap": ["boolean"],
         "category_order": [StrOptions({"published", "proportion"})],
         "surrogates": [StrOptions({"published", "text"})],
-        "categorical_features": "no_validation",  # `joints.features` does that, with the table
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        **SHARED,
     }
 
     def __init__(

@@ -6,28 +6,16 @@ around it, so that observed cells keep their values and filled ones are values t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.features import Features, as_matrix, encode_table, fit_table
-
-
-class Number(Interval):
-    """A number in an interval; unlike scikit-learn, which counts True as 1, not a truth value."""
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        return not isinstance(val, (bool, np.bool_)) and super().is_satisfied_by(val)
-
-
-AT_LEAST_ONE = Number(Integral, 1, None, closed="left")
+from joints.features import Features, encode_table, fit_table
+from joints.parameters import SHARED
 
 
 class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -36,11 +24,7 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     It adds the constraints of its own parameters to `_parameter_constraints`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "categorical_features": [StrOptions({"from_dtype"}), "array-like", Mapping, None],
-        "n_jobs": [Number(Integral, None, None, closed="neither"), None],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED
 
     features_: Features
     statistics_: np.ndarray
@@ -77,11 +61,12 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array or DataFrame of shape (n_samples, n_features)
             The table without missing values.  An array of numbers gives float64; an array with categories that are not
             numbers gives an object array; a DataFrame gives a DataFrame with the same index, columns and categories.
+            Where `fit` found no value, a continuous feature is filled with 0, and a categorical one stays missing.
         """
         check_is_fitted(self, "features_")
         table = encode_table(self, X)
         self._impute(table)
-        return _decode_like(X, table, self.features_)
+        return self.features_.table(table, like=X)
 
     def _learn(self, table: np.ndarray) -> None:
         """Learn from the encoded training table, which may be changed; `features_` and `statistics_` are set."""
@@ -129,17 +114,3 @@ def seed_from(random_state: Any) -> int:
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _decode_like(X: Any, table: np.ndarray, features: Features) -> Any:
-    """The encoded table in the users' own values, in the container, and with the dtypes, that they came in."""
-    columns: list[Any] = features.decode(table)
-    if not isinstance(X, pd.DataFrame):
-        return as_matrix(columns, numbers="iufb")
-    for j, (categories, dtype) in enumerate(zip(features.categories, X.dtypes, strict=True)):
-        if categories is not None and isinstance(dtype, pd.CategoricalDtype):
-            labels: Any = pd.Index(categories)
-            columns[j] = pd.Categorical.from_codes(table[:, j].astype(np.int64), labels, ordered=dtype.ordered)
-    out = pd.DataFrame(dict(enumerate(columns)), index=X.index)
-    out.columns = X.columns
-    return out

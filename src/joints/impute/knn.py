@@ -13,10 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from joints.impute.imputer import AT_LEAST_ONE, Number, TableImputer
+from joints.impute.imputer import TableImputer
 from joints.numerics.compiled import kernel
 from joints.numerics.random import below, mix
 from joints.numerics.threads import blocks, run
+from joints.parameters import AT_LEAST_ONE, Number
 
 ROWS_PER_TASK = 32
 

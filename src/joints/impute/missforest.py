@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from joints.impute.imputer import AT_LEAST_ONE, TableImputer, fill_cells, seed_from
+from joints.impute.imputer import TableImputer, fill_cells, seed_from
 from joints.impute.predictors import ColumnForest, grow_compiled, grow_with_scikit_learn
 from joints.impute.trees import SortedTable, sort_table
+from joints.parameters import AT_LEAST_ONE
 
 # Fills the cells of one feature in some rows: (feature, rows) -> None
 Update = Callable[[int, np.ndarray], None]

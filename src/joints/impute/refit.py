@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from joints.impute.imputer import AT_LEAST_ONE, TableImputer, fill_cells, seed_from
+from joints.impute.imputer import TableImputer, fill_cells, seed_from
+from joints.parameters import AT_LEAST_ONE
 from joints.patches import missingpy
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -126,6 +127,7 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str 
     """Raise a JointsError that names the key and `source` unless `content` fits the schema."""
     import jsonschema  # here: jobs import this module for its other functions, and never validate
 
+    _refuse_odd_values(content, source)
     # YAML allows keys that are not strings (such as a label 1); JSON, and hence the schema, allows only strings.
     plain = json.loads(json.dumps(_text_keys(content)))
     validator = jsonschema.Draft202012Validator(schema)
@@ -148,6 +150,18 @@ def _text_keys(content: Any) -> Any:
     if isinstance(content, list):
         return [_text_keys(value) for value in content]
     return content
+
+
+def _refuse_odd_values(content: Any, source: str | Path, where: str = "") -> None:
+    """Raise a JointsError for what YAML can say and JSON cannot: numbers that are not finite, and dates."""
+    if isinstance(content, Mapping | list):
+        pairs = content.items() if isinstance(content, Mapping) else enumerate(content)
+        for key, value in pairs:
+            _refuse_odd_values(value, source, f"{where}.{key}".lstrip("."))
+    elif isinstance(content, float) and not math.isfinite(content):
+        raise JointsError(f"{source}: {where!r} is {content!r}, which is not a finite number")
+    elif not isinstance(content, str | int | float | None):
+        raise JointsError(f"{source}: {where!r} is {content}, a {type(content).__name__}: put text in quotes")
 
 
 def _explain(error: jsonschema.ValidationError) -> str:

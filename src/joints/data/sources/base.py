@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -11,8 +12,10 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from joints.data.raw import MISSING, normalise, parse_text
+from joints.data.raw import MISSING, normalise, odd_cells, parse_text
 from joints.errors import JointsError
+
+logger = logging.getLogger(__name__)
 
 
 class SourceError(JointsError):
@@ -87,12 +90,27 @@ class Source(ABC):
 
     def parse(self, text: str) -> pd.DataFrame:
         """The table in a delimited text file, read as the catalogue says."""
-        frame = parse_text(text, self.spec.get("separator", ","), self.spec.get("header", True))
-        return normalise(frame, self.missing)
+        cells = parse_text(text, self.spec.get("separator", ","), self.spec.get("header", True))
+        table = normalise(cells, self.missing, self.spec.get("decimal", "."), self.spec.get("thousands", ""))
+        for odd in odd_cells(table):
+            logger.warning(
+                "%s: the column %r is text because of the cell %r in line %d%s, so that its values become categories: "
+                "correct the file, or see 'decimal', 'thousands' and 'missing' in the catalogue's schema.",
+                self.describe(),
+                odd.column,
+                odd.cell,
+                cells.index[odd.row],
+                f" and {odd.others} more" if odd.others else "",
+            )
+        return table
 
     def layout(self) -> dict[str, Any]:
         """How the catalogue says to read the file; the same file in another layout is another table."""
-        return {key: self.spec[key] for key in ("separator", "header", "missing") if key in self.spec}
+        return {
+            key: self.spec[key]
+            for key in ("separator", "header", "decimal", "thousands", "missing")
+            if key in self.spec
+        }
 
 
 def innermost(error: BaseException) -> str:
