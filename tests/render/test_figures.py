@@ -27,6 +27,7 @@ def numbers():
     means = study.means_of(scores)
     cells = study.accuracies(means, rate=0.3)
     return {
+        "datasets": study.details(),
         "means": means,
         "gains": summarise.gains(scores, ["knn"], study.METRICS),
         "table1": summarise.table1(cells, study.details(), study.IN_FILE, study.ACCURACY),
