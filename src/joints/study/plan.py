@@ -551,6 +551,16 @@ class Plan:
             )
         ]
 
+    @property
+    def artefacts(self) -> list[Path]:
+        """All tables and figures that the run makes from its scores."""
+        means = [fill(self.files.means, dataset=name) for name in self.names]
+        return [*means, *self.data_files, *self.report_inputs, *self._outlier_pages, self.files.report, self.files.pdf]
+
+    @property
+    def _outlier_pages(self) -> list[Path]:
+        return [fill(self.files.page, view="", name=f"outliers_{study}") for study in self.studies]
+
     def section(self, title: str) -> str:
         """A section of the report with its number among those that the run has."""
         has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants)}
