@@ -12,7 +12,10 @@ def names_of(package: str, home: Mapping[str, str]) -> Callable[[str], Any]:
 
     def find(name: str) -> Any:
         if name in home:
-            return getattr(import_module(home[name]), name)
+            try:
+                return getattr(import_module(home[name]), name)
+            except AttributeError as error:  # `from joints import name` would say only that there is no such name
+                raise ImportError(f"{home[name]} cannot be imported: {error}") from error
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 from collections import Counter
 from time import monotonic
 from typing import Any, TextIO
@@ -16,6 +17,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
+SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
 
 
 class Progress:
@@ -89,6 +91,7 @@ class LogHandler(LogHandlerBase):
         self.stream: TextIO = sys.stderr
         self.shown = -SECONDS_BETWEEN_LINES
         self.width = 0
+        self.timer: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Handle one of Snakemake's events."""
@@ -107,13 +110,26 @@ class LogHandler(LogHandlerBase):
                 self.progress.planned = Counter(stats)
             case LogEvent.JOB_INFO:
                 self.progress.started(event["jobid"], event["rule_name"], now)
-                self._show(now)
+                self._show_soon()
             case LogEvent.JOB_FINISHED:
                 self.progress.ended(event["job_id"], now)
-                self._show(now)
+                if self.progress.done == self.progress.total:
+                    self._show(now)
+                else:
+                    self._show_soon()
             case LogEvent.JOB_ERROR:
                 self.progress.ended(event["jobid"], now, failed=True)
                 self._show(now, at_once=True)
+
+    def _show_soon(self) -> None:
+        if self.timer is None or not self.timer.is_alive():
+            self.timer = threading.Timer(SECONDS_TO_SETTLE, self._show_settled)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def _show_settled(self) -> None:
+        with self.lock or threading.RLock():
+            self._show(monotonic())
 
     def _show(self, now: float, at_once: bool = False) -> None:
         line = self.progress.line()
@@ -127,6 +143,8 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         """Leave the cursor on a line of its own."""
+        if self.timer is not None:
+            self.timer.cancel()
         if self.width:
             self.stream.write("\n")
             self.width = 0

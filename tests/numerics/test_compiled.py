@@ -74,3 +74,47 @@ def test_the_notice_says_when_nothing_is_kept(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr.count("compiling numerical code; this happens in every process") == 1
+
+
+def run_program(environment, program=PROGRAM):
+    return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+
+
+def test_without_the_compiler_kernels_are_python(tmp_path):
+    plain = run_program({**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"})
+    compiled = run_program({**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)})
+    assert plain.stdout == compiled.stdout and plain.stderr == ""
+
+
+NOWHERE = """
+from numba.core.caching import _SourceFileBackedLocatorMixin as mixin, _CacheLocator as locator
+ensure = locator.ensure_cache_path
+def refused(self):
+    if not self.get_cache_path().startswith({allowed!r}):
+        raise PermissionError("read-only")
+    ensure(self)
+locator.ensure_cache_path = refused
+"""  # a user without any writable folder; file modes do not stop a superuser
+
+
+def test_without_a_writable_folder_code_is_kept_in_a_temporary_one(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "HOME": "/nonexistent"}
+    program = NOWHERE.format(allowed=str(tmp_path)) + PROGRAM
+    first, again = (run_program(environment, program) for _ in range(2))
+    assert first.stderr.count("\n") == 1 and f"into {tmp_path / 'joints-'}" in first.stderr
+    assert again.stdout == first.stdout and again.stderr == ""
+    (tmp_path / f"joints-{os.getuid()}").chmod(0o777)  # others could put code there
+    memory = run_program(environment, program)
+    assert memory.stdout == first.stdout
+    assert memory.stderr == (
+        "joints: compiling numerical code; this happens in every process, since no folder is writable\n"
+    )
+
+
+def test_one_job_of_a_run_says_that_it_compiles(tmp_path):
+    marker = tmp_path / "marker"
+    said = [
+        run_program({**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / name), "JOINTS_COMPILING": str(marker)}).stderr
+        for name in "ab"
+    ]
+    assert [text.count("compiling") for text in said] == [1, 0]

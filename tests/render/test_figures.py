@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import study
@@ -27,6 +28,7 @@ def numbers():
     means = study.means_of(scores)
     cells = study.accuracies(means, rate=0.3)
     return {
+        "datasets": study.details(),
         "means": means,
         "gains": summarise.gains(scores, ["knn"], study.METRICS),
         "table1": summarise.table1(cells, study.details(), study.IN_FILE, study.ACCURACY),
@@ -244,3 +246,16 @@ def test_the_papers_own_latex_builds_against_the_outputs(shared, files, tmp_path
         ).stdout
         row = next(line for line in text.splitlines() if line.split()[:2] == ["wdbc", "569"])
         assert str(table1["GeF"].iloc[0]) in row and str(table1["Surr"].iloc[0]) in row
+
+
+def test_the_words_of_a_rank_figure_do_not_overlap_where_the_critical_difference_is_wide():
+    labels = {f"m{i}": f"Method {i}" for i in range(11)}
+    width = statistics.critical_difference(11, 3)
+    rows = pd.DataFrame({"rate": 0.3, "method": list(labels), "rank": np.linspace(2, 10, 11), "p_value": 0.2})
+    figure = figures.rank_figure(rows.assign(critical_difference=width), labels)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    found = [(i, j) for i in range(len(boxes)) for j in range(i) if boxes[i].overlaps(boxes[j])]
+    assert len(boxes) == 11 + 11 + 2 and found == []
+    line = next(line for line in figure.axes[0].lines if line.get_marker() == "|").get_window_extent()
+    assert not any(line.overlaps(box) for box in boxes)

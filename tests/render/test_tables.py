@@ -21,6 +21,7 @@ def frames():
     cells = study.accuracies(means, rate=0.3)
     compared = statistics.comparisons(scores, study.METHODS, "knn", study.METRICS)
     return {
+        "datasets": study.details(),
         "means": means,
         "table1": summarise.table1(cells, study.details(), study.IN_FILE, study.ACCURACY),
         "agreement": summarise.agreement(cells, study.details(), study.PAPER, study.IN_FILE),
@@ -162,9 +163,12 @@ def test_provenance():
     keys = keys.rename(columns={"method": "model"})
     totals = total_seconds(keys.assign(fit_seconds=1.0, predict_seconds=0.5))
     assert totals["fit_seconds"].unique() == [6.0] and totals["predict_seconds"].unique() == [12.0]
-    text = page({"breast": {"source": "openml", "id": 1510, "rows": 569, "date": "2020"}}, totals, study.LABELS)
+    text = page(
+        {"breast": {"source": "openml", "id": 1510, "rows": 569, "date": "2020"}}, totals, study.LABELS, study.DATASETS
+    )
     columns_of_html(text)
     assert "1510" in text and "numpy" in text and "18.0" in text
+    assert ">wdbc<" in text and "breast" not in text
     for_programs = record({"run": "mine", "protocol": {"seed": 7}}, {"breast": {"id": 1510}}, totals)
     assert for_programs["seconds"]["breast"]["knn"] == {"fit": 6.0, "predict": 12.0}
     assert for_programs["protocol"]["seed"] == 7 and for_programs["data"]["breast"]["id"] == 1510

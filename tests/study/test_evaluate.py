@@ -13,7 +13,7 @@ from joints.runtime.files import csv_text, write_csv
 from joints.study import metrics
 from joints.study.entries import MethodEntry, make
 from joints.study.evaluate import score
-from joints.study.forests import file_name, from_folders, grow_into, grown_once
+from joints.study.forests import file_name, from_folders, grow_into, grown_once, read_forest, write_forest
 from joints.study.mechanisms.mcar import CompletelyAtRandom
 from joints.study.protocol import Protocol, folds_of
 from joints.study.scores import KEYS, OF_MODEL, read_scores
@@ -105,12 +105,43 @@ def test_forests_are_the_same_in_files_and_in_memory_whatever_the_threads(forest
     data, parameters = dataset(), {"n_estimators": 10}
     grow_into(tmp_path, data, PROTOCOL, [2], parameters, n_jobs=2)
     fold = next(folds_of(data, PROTOCOL, [2]))
-    assert sorted(path.name for path in tmp_path.iterdir()) == [file_name(fold), "repetition2_fold2.joblib"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [file_name(fold), "repetition2_fold2.npz"]
     in_memory = grown_once(data, PROTOCOL, parameters)
     assert in_memory(fold) is in_memory(fold)
     found = [in_memory(fold), *(from_folders([folder])(fold) for folder in (forests, tmp_path))]
     trees = [joblib.hash(forest.forest_) for forest in found]
     assert len(set(trees)) == 1
+
+
+def test_a_file_of_a_forest_holds_all_of_it_and_cannot_run_code(forests, tmp_path):
+    data = dataset()
+    fold = next(folds_of(data, PROTOCOL, [1]))
+    grown, read = grown_once(data, PROTOCOL, {"n_estimators": 10})(fold), from_folders([forests])(fold)
+    assert vars(read).keys() == vars(grown).keys()
+    assert {**read.get_params(), "n_jobs": 1} == grown.get_params()
+    assert joblib.hash([read.training_data_, read.classes_]) == joblib.hash([grown.training_data_, grown.classes_])
+    again = tmp_path / "again.npz"
+    write_forest(again, read)
+    path = next(path for path in forests.iterdir() if path.name == file_name(fold))
+    assert again.read_bytes() == path.read_bytes()
+    with np.load(path, allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays)
+
+
+@pytest.mark.parametrize("kind", ["truncated", "empty", "pickle", "another archive", "broken"])
+def test_a_file_that_is_not_a_forest_is_named(forests, tmp_path, kind):
+    whole = sorted(forests.iterdir())[0].read_bytes()
+    path = tmp_path / "repetition1_fold1.npz"
+    if kind == "another archive":
+        np.savez(path, parameters=np.array("{}"), X=np.zeros(2))
+    elif kind == "pickle":
+        joblib.dump(print, path)
+    else:
+        middle = len(whole) // 2
+        broken = whole[:middle] + bytes(99) + whole[middle + 99 :]
+        path.write_bytes({"truncated": whole[:middle], "empty": b"", "broken": broken}[kind])
+    with pytest.raises(JointsError, match=r"repetition1_fold1.npz is not a readable forest .*: delete it and run"):
+        read_forest(path)
 
 
 class Fails(Method):
@@ -149,7 +180,7 @@ def test_a_failure_names_its_place(forests, how, reason):
 
 
 def test_missing_forests(tmp_path):
-    with pytest.raises(JointsError, match=r"there is no repetition1_fold1.joblib in .*: grow the forests first"):
+    with pytest.raises(JointsError, match=r"there is no repetition1_fold1.npz in .*: grow the forests first"):
         run("mean.MeanImputation", tmp_path)
 
 

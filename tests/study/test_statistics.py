@@ -69,6 +69,20 @@ def test_differences_that_do_not_vary():
     assert statistics.corrected_t_test(np.array([3.0]), 5) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize(("n", "share", "median"), [(3, 0.971, 0.199), (5, 0.968, 0.271), (10, 0.964, 0.304)])
+def test_agreement_by_chance_against_simulation(n, share, median):
+    """The numbers of the documents and captions: at least 96 of 100 cells, a median of 0.2 to 0.3."""
+    assert statistics.agreement_by_chance(n, 10) == pytest.approx((share, median), abs=1e-3)
+    rng = np.random.default_rng(0)
+    means, squares = np.zeros(50_000), np.zeros(50_000)
+    for k, sign in ((n, 1), (10, -1)):
+        values = rng.normal(size=(50_000, k))
+        means += sign * values.mean(axis=1)
+        squares += (stats.t.ppf(0.975, k - 1) * stats.sem(values, axis=1)) ** 2
+    z = np.abs(means) / np.sqrt(squares)
+    assert (z <= 1).mean() == pytest.approx(share, abs=3e-3) and np.median(z) == pytest.approx(median, abs=5e-3)
+
+
 def test_holm_against_the_definition():
     rng = np.random.default_rng(0)
     p = rng.random(12) ** 3

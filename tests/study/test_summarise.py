@@ -28,18 +28,28 @@ def accuracy(scores, methods):
     return summarise.means(scores, methods, [study.ACCURACY])
 
 
-def test_interval_over_the_means_of_repetitions():
-    table = accuracy(small([[0.5, 0.7], [0.6, 0.6], [0.9, 0.7]]), ["knn"])
-    low, high = stats.t.interval(0.95, 2, loc=200 / 3, scale=stats.sem([60, 60, 80]))
-    assert table["mean"].item() == pytest.approx(200 / 3) and table["repetitions"].item() == 3
+def test_interval_over_the_means_of_five_repetitions():
+    table = accuracy(small([[0.5, 0.7], [0.6, 0.6], [0.9, 0.7], [0.5, 0.5], [0.7, 0.7]]), ["knn"])
+    low, high = stats.t.interval(0.95, 4, loc=64, scale=stats.sem([60, 60, 80, 50, 70]))
+    assert table["mean"].item() == pytest.approx(64) and table["repetitions"].item() == 5
     assert table["interval"].item() == pytest.approx((high - low) / 2)
 
 
-def test_interval_over_the_folds_of_a_single_repetition():
-    table = accuracy(small([[0.5, 0.7, 0.9]]), ["knn"])
-    low, high = stats.t.interval(0.95, 2, loc=70, scale=stats.sem([50, 70, 90]))
-    assert table["repetitions"].item() == 1 and table["folds"].item() == 3
+@pytest.mark.parametrize("values", [[[0.5, 0.7, 0.9]], [[0.5, 0.7], [0.6, 0.6], [0.9, 0.7]]])
+def test_interval_over_the_folds_of_fewer(values):
+    table = accuracy(small(values), ["knn"])
+    folds = 100 * np.ravel(values)
+    low, high = stats.t.interval(0.95, len(folds) - 1, loc=folds.mean(), scale=stats.sem(folds))
+    assert table["mean"].item() == pytest.approx(folds.mean())
+    assert (table["repetitions"].item(), table["folds"].item()) == np.shape(values)
     assert table["interval"].item() == pytest.approx((high - low) / 2)
+
+
+def test_two_repetitions_that_happen_to_agree_are_not_certain():
+    """Over two means, these intervals would be 0 and 25 points."""
+    table = accuracy(pd.concat([small([[0.6, 0.64], [0.64, 0.6]]), small([[0.6, 0.6], [0.64, 0.64]], "gef")]),
+                     ["knn", "gef"])  # fmt: skip
+    assert table["interval"].tolist() == pytest.approx([3.675] * 2, abs=0.01)
 
 
 def test_files_for_the_papers_latex(means, shared_columns):
@@ -159,5 +169,10 @@ def test_methods_with_fewer_repetitions_say_so():
     scores = pd.concat([small([[0.5, 0.7]] * 4), small([[0.5, 0.7]], "missforest"), small([[0.5, 0.7]] * 2, "gef")])
     table = accuracy(scores, ["knn", "missforest", "gef"])
     assert table.set_index("method")["repetitions"].to_dict() == {"knn": 4, "missforest": 1, "gef": 2}
-    sentence = summarise.repetitions_sentence(table, {"knn": "KNN", "missforest": "MissForest", "gef": "GeF"})
-    assert sentence == "Repetitions x folds: 4 x 2, except 2 x 2 for d (GeF); 1 x 2 for d (MissForest)."
+    labels = {"knn": "KNN", "missforest": "MissForest", "gef": "GeF"}
+    counts = "4 x 2, except 2 x 2 for D (GeF); 1 x 2 for D (MissForest)."
+    sentence = summarise.repetitions_sentence(table, labels, {"d": "D"})
+    assert sentence == f"Repetitions x folds: {counts}  Intervals are over the folds."
+    table.loc[0, "repetitions"] = 5
+    sentence = summarise.repetitions_sentence(table, labels, {"d": "D"})
+    assert sentence.endswith("over the means of the repetitions, or over the folds of fewer than 5 repetitions.")

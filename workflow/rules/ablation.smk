@@ -34,7 +34,7 @@ rule summarise_ablation:
         html=report(
             FILES.results / "tables" / "ablation.html",
             caption="../report/ablation.rst",
-            category="6 Ablation",
+            category=PLAN.section("Ablation"),
             labels={"what": "differences from the published settings"},
         ),
         tex=FILES.results / "tables" / "ablation.tex",

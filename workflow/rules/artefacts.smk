@@ -52,8 +52,8 @@ rule render_dataset:
         figure=report(
             FILES.figures / "{view}{dataset}.png",
             caption="../report/dataset_figure.rst",
-            category="4 Datasets",
-            subcategory="{dataset}",
+            category=PLAN.section("Datasets"),
+            subcategory=of(PLAN.label, "dataset"),
             labels={"what": "{view}missing values (figure)"},
         ),
         others=[
@@ -63,8 +63,8 @@ rule render_dataset:
         html=report(
             FILES.results / "tables" / "{view}{dataset}.html",
             caption="../report/dataset_table.rst",
-            category="4 Datasets",
-            subcategory="{dataset}",
+            category=PLAN.section("Datasets"),
+            subcategory=of(PLAN.label, "dataset"),
             labels={"what": "{view}missing values (table)"},
         ),
         tex=FILES.results / "tables" / "{view}{dataset}.tex",
@@ -74,7 +74,7 @@ rule render_dataset:
     conda:
         "../../environment.yml"
     params:
-        title=of(PLAN.title, "dataset"),
+        label=of(PLAN.label, "dataset"),
         methods=PLAN.shown,
         columns=PLAN.paper_columns,
         view=of(PLAN.view, "view"),
@@ -96,19 +96,19 @@ rule render_study:
             report(
                 FILES.results / "tables" / "{view}table1.html",
                 caption="../report/table1.rst",
-                category="1 Results",
+                category=PLAN.section("Results"),
                 labels={"what": "{view}Table 1"},
             ),
             report(
                 FILES.results / "tables" / "{view}ranks.html",
                 caption="../report/ranks.rst",
-                category="3 Statistics",
+                category=PLAN.section("Statistics"),
                 labels={"what": "{view}average ranks (table)"},
             ),
             report(
                 FILES.results / "tables" / "{view}tally.html",
                 caption="../report/tally.rst",
-                category="3 Statistics",
+                category=PLAN.section("Statistics"),
                 labels={"what": "{view}wins, ties and losses"},
             ),
         ],
@@ -139,13 +139,13 @@ rule draw_study:
         gains=report(
             FILES.figures / f"{{view}}{PLAN.gain_figure}.png",
             caption="../report/gains.rst",
-            category="1 Results",
+            category=PLAN.section("Results"),
             labels={"what": "{view}Figure 2: gains"},
         ),
         ranks=report(
             FILES.figures / "{view}ranks.png",
             caption="../report/ranks.rst",
-            category="3 Statistics",
+            category=PLAN.section("Statistics"),
             labels={"what": "{view}critical differences (figure)"},
         ),
         other_gains=[
@@ -176,14 +176,14 @@ rule render_agreement:
         figure=report(
             FILES.figures / "agreement.png",
             caption="../report/agreement.rst",
-            category="2 Agreement with the paper",
+            category=PLAN.section("Agreement with the paper"),
             labels={"what": "every cell of Table 1 (figure)"},
         ),
         others=[FILES.figures / "agreement.pgf", FILES.figures / "agreement.pdf"],
         html=report(
             FILES.results / "tables" / "agreement.html",
             caption="../report/agreement.rst",
-            category="2 Agreement with the paper",
+            category=PLAN.section("Agreement with the paper"),
             labels={"what": "every cell of Table 1 (table)"},
         ),
         tex=FILES.results / "tables" / "agreement.tex",
@@ -209,7 +209,7 @@ rule describe_run:
         html=report(
             FILES.provenance,
             caption="../report/provenance.rst",
-            category="7 Provenance",
+            category=PLAN.section("Provenance"),
             labels={"what": "data, versions and times"},
         ),
     log:
@@ -218,6 +218,7 @@ rule describe_run:
         "../../environment.yml"
     params:
         labels=PLAN.labels,
+        datasets=PLAN.dataset_labels,
         settings=PLAN.config,
         code=code("describe_run"),
     script:

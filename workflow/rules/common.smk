@@ -19,9 +19,15 @@ from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
 from joints.runtime.fingerprint import script_digest
 from joints.study.plan import Plan, members
+from joints.study.run_record import check_reference, remove_stale
 
-if workflow.is_main_process and not forget_killed_runs():
-    print("joints: another run is active in this folder", file=sys.stderr)
+if workflow.is_main_process:
+    if not forget_killed_runs():
+        print("joints: another run is active in this folder", file=sys.stderr)
+    # the first job that has to compile makes this file and says so
+    marker = Path(".snakemake/joints.compiling").absolute()
+    marker.unlink(missing_ok=True)
+    os.environ["JOINTS_COMPILING"] = str(marker)
 
 
 def shown(path):
@@ -35,6 +41,7 @@ ADDED = dict(workflow.config_settings.config)
 
 try:
     PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
+    check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
     # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
@@ -42,6 +49,11 @@ except JointsError as error:
 FILES = PLAN.files
 config.clear()
 config.update(PLAN.config)
+
+
+# not in a dry run, and not in jobs
+onstart:
+    remove_stale(PLAN)
 
 
 wildcard_constraints:

@@ -50,7 +50,7 @@ rule describe_datasets:
         html=report(
             FILES.results / "tables" / "datasets.html",
             caption="../report/datasets.rst",
-            category="7 Provenance",
+            category=PLAN.section("Provenance"),
             labels={"what": "the datasets"},
         ),
     log:

@@ -91,14 +91,14 @@ rule draw_outliers:
         figure=report(
             FILES.figures / "fx_{study}.png",
             caption="../report/outliers_figure.rst",
-            category="5 Outliers",
+            category=PLAN.section("Outliers"),
             labels={"what": "{study}: figure"},
         ),
         others=[FILES.figures / "fx_{study}.pgf", FILES.figures / "fx_{study}.pdf"],
         html=report(
             FILES.results / "tables" / "outliers_{study}.html",
             caption="../report/outliers_table.rst",
-            category="5 Outliers",
+            category=PLAN.section("Outliers"),
             labels={"what": "{study}: table"},
         ),
     log:

@@ -16,4 +16,4 @@ records = {Path(path).stem: json.loads(Path(path).read_text()) for path in snake
 write_csv(snakemake.output.seconds, seconds)
 totals = total_seconds(seconds)
 write_json(snakemake.output.json, record(snakemake.params.settings, records, totals))
-write_text(snakemake.output.html, page(records, totals, snakemake.params.labels))
+write_text(snakemake.output.html, page(records, totals, snakemake.params.labels, snakemake.params.datasets))

@@ -19,6 +19,7 @@ tables = dataset_tables(means, params.methods, metric)
 what = f"{metric.title} by percentage of missing values at test time, with 95 % confidence intervals.  "
 write_csv(output.ci, dataset_table(means, params.columns, metric))
 write_text(output.tex, to_latex(tables))
-note = what + repetitions_sentence(means, labels_of(params.methods))
-write_text(output.html, to_html(tables, params.title, note))
+datasets = {snakemake.wildcards.dataset: params.label}
+note = what + repetitions_sentence(means, labels_of(params.methods), datasets)
+write_text(output.html, to_html(tables, params.label, note))
 save_all(dataset_figure(means, params.methods, metric), [output.figure, *output.others])

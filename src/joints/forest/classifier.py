@@ -158,17 +158,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        codes = fit_table(self, X)
-        self.training_data_ = TrainingData(
-            X=codes,
-            y=fit_classes(self, y, len(codes)),
-            n_classes=len(self.classes_),
-            n_categories=self.features_.n_categories,
-            bootstrap=bool(self.bootstrap),
-        )
-        if len(self.classes_) > MOST_CLASSES:
-            raise ValueError(f"y has {len(self.classes_)} classes; at most {MOST_CLASSES} are supported.")
-        self.max_features_ = features_per_split(self.max_features, codes.shape[1])
+        self._take_training_data(X, y)
         seeds = tree_seeds(check_random_state(self.random_state), self.n_estimators)
         self.forest_ = grow_forest(
             self.training_data_,
@@ -181,8 +171,22 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             category_order=self.category_order,
             n_jobs=self.n_jobs,
         )
-        self._surrogates: Surrogates | None = None
         return self
+
+    def _take_training_data(self, X: Any, y: Any) -> None:
+        """Everything of a fitted forest but its trees."""
+        codes = fit_table(self, X)
+        self.training_data_ = TrainingData(
+            X=codes,
+            y=fit_classes(self, y, len(codes)),
+            n_classes=len(self.classes_),
+            n_categories=self.features_.n_categories,
+            bootstrap=bool(self.bootstrap),
+        )
+        if len(self.classes_) > MOST_CLASSES:
+            raise ValueError(f"y has {len(self.classes_)} classes; at most {MOST_CLASSES} are supported.")
+        self.max_features_ = features_per_split(self.max_features, codes.shape[1])
+        self._surrogates: Surrogates | None = None
 
     def find_surrogates(self) -> Surrogates:
         """The stand-in splits of every node; found once, when they are first needed."""

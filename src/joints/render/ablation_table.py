@@ -13,8 +13,8 @@ from joints.runtime.files import write_text
 from joints.study.entries import MetricEntry
 
 NOTE = (
-    "with another setting minus that with the published one, with 95 % intervals over the repetitions; bold where the "
-    "interval excludes 0."
+    "with another setting minus that with the published one, with 95 % intervals over the repetitions (over the "
+    "folds of fewer than 5); bold where the interval excludes 0."
 )
 
 

@@ -24,8 +24,10 @@ from joints.runtime.files import write_text
 from joints.study import summarise
 from joints.study.outliers.signals import LABELS as OUTLIER_LABELS
 from joints.study.plan import Plan
+from joints.study.statistics import agreement_by_chance
 from joints.study.summarise import at
 
+PAPER_REPETITIONS = 10
 PAPER_OUTLIERS = "config/paper_outliers.csv"
 
 
@@ -50,7 +52,7 @@ class Run:
     @property
     def datasets(self) -> dict[str, str]:
         """Dataset -> label."""
-        return {name: self.plan.datasets[name].label for name in self.plan.names}
+        return {name: self.plan.label(name) for name in self.plan.names}
 
 
 def words(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -87,6 +89,16 @@ def _by_method(run: Run) -> str:
         middle = f"{of['difference'].abs().median():.2f}"
         rows.append([entry.label, within, f"{of['difference'].mean():+.2f}", middle, f"{of['z'].abs().max():.1f}"])
     return words(["", "within the intervals", "mean difference", "median absolute difference", "largest z"], rows)
+
+
+def _chance(run: Run) -> str:
+    """How well the paper would agree with a repetition of itself, for the numbers of repetitions in the run."""
+    found = [n for n in sorted(run.read("agreement")["repetitions"].unique()) if n >= summarise.FEWEST_REPETITIONS]
+    rows = []
+    for n in found:
+        share, median = agreement_by_chance(int(n), PAPER_REPETITIONS)
+        rows.append([f"{n} against the paper's {PAPER_REPETITIONS}", f"{100 * share:.1f} %", f"{median:.2f}"])
+    return words(["repetitions", "within the intervals by chance", "median z by chance"], rows)
 
 
 def _outside(run: Run) -> str:
@@ -196,6 +208,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "table1": _table1,
     "agreement": _sentence,
     "columns": _by_method,
+    "chance": _chance,
     "outside": _outside,
     "gains": _gains,
     "gains over the text's methods": _gains_over_readings,

@@ -137,7 +137,7 @@ def rank_figure(ranks: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     found = sorted(ranks["rate"].unique())
     rates = [rate for rate in RANK_RATES if rate in found] or found
     k = ranks["method"].nunique()
-    figure = Figure(figsize=(TEXT_WIDTH, (0.62 + 0.075 * k) * len(rates) + 0.1), layout="constrained")
+    figure = Figure(figsize=(TEXT_WIDTH, (0.68 + 0.075 * k) * len(rates) + 0.1), layout="constrained")
     axes = np.atleast_1d(figure.subplots(len(rates), 1))
     for ax, rate in zip(axes, rates, strict=True):
         rows = ranks[ranks["rate"] == rate].sort_values("rank", kind="stable")
@@ -154,7 +154,7 @@ def _critical_difference(ax: Any, rows: pd.DataFrame, labels: Mapping[str, str],
     cliques = _cliques(values, difference)
     below = 0.35 * len(cliques) + 0.5
     ax.set_xlim(1 - 0.42 * (k - 1), k + 0.42 * (k - 1))
-    ax.set_ylim(-below - half - 0.4, 2.6)
+    ax.set_ylim(-below - half - 0.4, 3.2)
     ax.axis("off")
     ax.plot([1, k], [0, 0], color="black", linewidth=0.7)
     for tick in range(1, k + 1):
@@ -173,15 +173,16 @@ def _critical_difference(ax: Any, rows: pd.DataFrame, labels: Mapping[str, str],
         ax.plot([values[first] - 0.05, values[last] + 0.05], [y, y], color=BLUE, linewidth=2, solid_capstyle="round")
     shown = min(difference, k - 1)
     ax.plot([1, 1 + shown], [1.75, 1.75], color="black", linewidth=0.7, marker="|", markersize=4)
-    ax.text(1 + shown + 0.1, 1.75, f"critical difference {difference:.2f}", ha="left", va="center", fontsize=7)
+    # above the line, which may be as long as the axis
+    ax.text(1, 2.1, f"critical difference {difference:.2f}", ha="left", va="bottom", fontsize=7)
     p_value = float(rows["p_value"].iloc[0])
     p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
     ax.text(
         k + 0.42 * (k - 1),
-        1.75,
+        2.1,
         f"{100 * rate:g} % missing, Friedman test {p_text}",
         ha="right",
-        va="center",
+        va="bottom",
         fontsize=7,
     )
 

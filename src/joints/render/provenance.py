@@ -85,11 +85,16 @@ def total_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
     return totals.rename(columns={"fit": "fit_seconds", "predict": "predict_seconds"})
 
 
-def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """The provenance as one HTML page."""
+def page(
+    records: Mapping[str, Mapping[str, Any]],
+    totals: pd.DataFrame,
+    labels: Mapping[str, str],
+    datasets: Mapping[str, str],
+) -> str:
+    """The provenance as one HTML page; `labels` are those of the methods, `datasets` those of the datasets."""
     data = Table(
         ["Dataset", "source", "id, address or file", "rows", "SHA-256 of the table", "date"],
-        [[Cell(name), *(Cell(text) for text in _origin(record))] for name, record in records.items()],
+        [[Cell(datasets[name]), *(Cell(text) for text in _origin(record))] for name, record in records.items()],
         words=[1, 2, 4, 5],
     )
     software = Table(
@@ -99,7 +104,10 @@ def page(records: Mapping[str, Mapping[str, Any]], totals: pd.DataFrame, labels:
     both = totals.set_index(["dataset", "model"]).sum(axis=1)
     times = Table(
         ["Seconds", *(labels[name] for name in models)],
-        [[Cell(name), *(Cell(f"{both[(name, m)]:.1f}") for m in models)] for name in totals["dataset"].unique()],
+        [
+            [Cell(datasets[name]), *(Cell(f"{both[(name, m)]:.1f}") for m in models)]
+            for name in totals["dataset"].unique()
+        ],
         [1],
     )
     note = (

@@ -25,7 +25,7 @@ def view_tables(
     Parameters
     ----------
     frames : mapping
-        `table1` of the view, and the long tables `means`, `ranks` and `tally`.
+        `table1` of the view, the table of `datasets`, and the long tables `means`, `ranks` and `tally`.
     methods : sequence of MethodEntry
         Those that the run shows.
     reference : str
@@ -35,13 +35,14 @@ def view_tables(
         The missing rate of Table 1.
     """
     metric, labels = view.metric, labels_of(methods)
+    datasets = dict(zip(frames["datasets"]["dataset"], frames["datasets"]["label"], strict=True))
     of_table1 = [entry for entry in methods if entry.in_table1]
     return {
         "table1": (
             tables.result_table(frames["table1"], of_table1, metric),
             f"{metric.title} at {100 * rate:g} % of missing values",
             "Mean and 95 % interval; the best method is underlined, and all within its interval are bold.  "
-            + repetitions_sentence(at(frames["means"], **view.keys), labels_of(of_table1)),
+            + repetitions_sentence(at(frames["means"], **view.keys), labels_of(of_table1), datasets),
         ),
         "ranks": (
             tables.rank_table(at(frames["ranks"], **view.keys), labels),

@@ -1,20 +1,29 @@
-"""The forests of the study: grown once per fold, kept in files, and shared by all methods."""
+"""The forests of the study: grown once per fold, kept in files, and shared by all methods.
+
+A file holds plain arrays and the parameters as JSON; unlike a pickle, it cannot run code when it is read.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import joblib
+import numpy as np
 
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
+from joints.forest.arrays import Forest
 from joints.forest.classifier import ForestClassifier
 from joints.runtime.files import replacing
 from joints.runtime.progress import FoldProgress
 from joints.study.protocol import Fold, Protocol, folds_of, seed_of
 
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error)
 ForestOf = Callable[[Fold], ForestClassifier]  # the forest grown on a training fold
 
 
@@ -42,8 +51,7 @@ def grow_into(
     progress = FoldProgress(f"{data.name}, forests", len(repetitions) * protocol.folds)
     for fold in folds_of(data, protocol, repetitions):
         forest = grow(data, protocol, fold, parameters, n_jobs)
-        with replacing(folder / file_name(fold)) as temporary:
-            joblib.dump(forest, temporary, compress=("zlib", 1))
+        write_forest(folder / file_name(fold), forest)
         progress.step()
 
 
@@ -57,9 +65,42 @@ def from_folders(folders: Sequence[str | Path]) -> ForestOf:
             raise JointsError(
                 f"there is no {file_name(fold)} in {', '.join(map(str, folders))}: grow the forests first"
             )
-        return joblib.load(path)
+        return read_forest(path)
 
     return read
+
+
+def write_forest(path: str | Path, forest: ForestClassifier) -> None:
+    """Write a forest of the study; equal forests give equal bytes."""
+    parameters = forest.get_params()
+    del parameters["n_jobs"]  # which the reader chooses
+    parameters["categorical_features"] = list(parameters["categorical_features"].items())  # JSON's keys are strings
+    arrays = {
+        "parameters": np.array(json.dumps(parameters)),
+        "X": forest.training_data_.X,
+        "y": forest.classes_[forest.training_data_.y],
+        **forest.forest_._asdict(),
+    }
+    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as file:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asarray(array), allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy")  # without the time of writing
+            file.writestr(entry, content.getbuffer(), zipfile.ZIP_DEFLATED, compresslevel=1)
+
+
+def read_forest(path: str | Path) -> ForestClassifier:
+    """Read what `write_forest` wrote."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            parameters = json.loads(arrays["parameters"].item())
+            parameters["categorical_features"] = dict(parameters["categorical_features"])
+            forest = ForestClassifier(**parameters)
+            forest._take_training_data(arrays["X"], arrays["y"])
+            forest.forest_ = Forest(**{name: arrays[name] for name in Forest._fields})
+    except UNREADABLE as error:
+        raise JointsError(f"{path} is not a readable forest ({error}): delete it and run the workflow again") from error
+    return forest
 
 
 def grown_once(data: Dataset, protocol: Protocol, parameters: Mapping[str, Any], n_jobs: int = 1) -> ForestOf:
@@ -77,4 +118,4 @@ def grown_once(data: Dataset, protocol: Protocol, parameters: Mapping[str, Any],
 
 def file_name(fold: Fold) -> str:
     """The name of a fold's file; a folder may hold the forests of several repetitions."""
-    return f"repetition{fold.repetition}_fold{fold.fold}.joblib"
+    return f"repetition{fold.repetition}_fold{fold.fold}.npz"

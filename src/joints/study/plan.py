@@ -33,6 +33,7 @@ from joints.study.protocol import Protocol
 SCHEMAS = Path("workflow/schemas")
 REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps the existing ones
 LONG_JOB = 600  # a job that takes longer than this on one core, in seconds, gets two threads
+SECTIONS = ["Results", "Agreement with the paper", "Statistics", "Datasets", "Outliers", "Ablation", "Provenance"]
 NAMES = "[a-z][a-z0-9_]*"
 
 
@@ -209,9 +210,15 @@ class Plan:
         """The name of Figure 2, such as againstKNN."""
         return f"against{re.sub(r'[^A-Za-z0-9]', '', self.methods[self.reference].label)}"
 
-    def title(self, dataset: str) -> str:
-        entry = self.datasets[dataset]
-        return entry.title or entry.label
+    def label(self, dataset: str) -> str:
+        """The name of a dataset wherever readers see it, such as credit-g for german."""
+        return self.datasets[dataset].label
+
+    @property
+    def dataset_labels(self) -> dict[str, str]:
+        """Dataset -> label, for everything that the run reads: its datasets, their parts, and the outlier studies'."""
+        names = [*self.names, *self.outlier_datasets]
+        return {name: self.label(name) for name in dict.fromkeys([*names, *self._parts(names)])}
 
     @property
     def wildcards(self) -> dict[str, str]:
@@ -384,7 +391,7 @@ class Plan:
     @property
     def outlier_labels(self) -> dict[str, str]:
         """Dataset -> its name in the figures of the outlier studies."""
-        return {name: self.datasets[name].label for name in self.outlier_datasets}
+        return {name: self.label(name) for name in self.outlier_datasets}
 
     @property
     def foreign_kinds(self) -> list[dict[str, Any]]:
@@ -501,7 +508,7 @@ class Plan:
     @property
     def variant_datasets(self) -> dict[str, str]:
         """Dataset -> label, for the datasets of the ablation in their order."""
-        return {name: self.datasets[name].label for name in methods_by_dataset(self.ablation)}
+        return {name: self.label(name) for name in methods_by_dataset(self.ablation)}
 
     @property
     def ablation_files(self) -> list[Path]:
@@ -543,6 +550,22 @@ class Plan:
                 *(fill(self.files.ci, view=view.folder, dataset=name) for name in self.names),
             )
         ]
+
+    @property
+    def artefacts(self) -> list[Path]:
+        """All tables and figures that the run makes from its scores."""
+        means = [fill(self.files.means, dataset=name) for name in self.names]
+        return [*means, *self.data_files, *self.report_inputs, *self._outlier_pages, self.files.report, self.files.pdf]
+
+    @property
+    def _outlier_pages(self) -> list[Path]:
+        return [fill(self.files.page, view="", name=f"outliers_{study}") for study in self.studies]
+
+    def section(self, title: str) -> str:
+        """A section of the report with its number among those that the run has."""
+        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants)}
+        found = [name for name in SECTIONS if has.get(name, True)]
+        return f"{found.index(title) + 1} {title}" if title in found else title
 
     @property
     def report_inputs(self) -> list[Path]:

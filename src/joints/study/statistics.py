@@ -12,9 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.optimize import brentq
 
 from joints.study.entries import MetricEntry
-from joints.study.summarise import repetition_means
+from joints.study.summarise import LEVEL, repetition_means
 
 SIGNIFICANCE = 0.05
 
@@ -104,6 +105,32 @@ def comparisons(
                     rows.append((method, *key, metric.name, dataset, mean, t, p_value, p_holm, outcome))
     names = ["method", "mechanism", "rate", "metric", "dataset", "difference", "t", "p_value", "p_holm", "outcome"]
     return pd.DataFrame(rows, columns=names)
+
+
+def agreement_by_chance(n: int, m: int) -> tuple[float, float]:
+    """How well means of n and of m repetitions of one experiment agree, if their intervals are Student's.
+
+    Two intervals added in quadrature are more than the interval of the difference, so more than 95 % agree.
+
+    Returns
+    -------
+    share, median : float
+        The probability of |z| <= 1, and the median of |z|, for the z of `joints.study.summarise.z_score`.
+
+    >>> [round(value, 3) for value in agreement_by_chance(10, 10)]
+    [0.964, 0.304]
+    """
+    quantiles = (np.arange(500) + 0.5) / 500
+
+    def squared_intervals(k: int) -> np.ndarray:  # of the mean of k normal values with variance 1, at the quantiles
+        return stats.t.ppf((1 + LEVEL) / 2, k - 1) ** 2 * stats.chi2.ppf(quantiles, k - 1) / (k - 1) / k
+
+    widths = np.sqrt(np.add.outer(squared_intervals(n), squared_intervals(m)) / (1 / n + 1 / m))
+
+    def share(z: float) -> float:
+        return float(np.mean(2 * stats.norm.cdf(z * widths) - 1))
+
+    return share(1.0), float(brentq(lambda z: share(z) - 0.5, 0.0, 1.0))
 
 
 def _n_folds(values: pd.Series) -> int:

@@ -19,14 +19,16 @@ LABELS = {"second": "another setting", "first": "the same setting"}
 
 @pytest.fixture(scope="module")
 def published():
-    return study.scores()
+    return study.scores(repetitions=5)
 
 
 @pytest.fixture(scope="module")
 def variants(published):
     """The first variant changes nothing; the second moves accuracy and log-loss by known amounts."""
     rows = published[published["method"].isin(["gef", "gefp"]) & published["rate"].isin([0.3, 0.9])]
-    gain = rows["repetition"].map({1: 0.01, 2: 0.03, 3: 0.05}) + rows["fold"].map({1: -0.002, 2: 0.002})
+    gain = rows["repetition"].map({1: -0.03, 2: 0.01, 3: 0.03, 4: 0.05, 5: 0.09}) + rows["fold"].map(
+        {1: -0.002, 2: 0.002}
+    )
     gain = gain.where(rows["method"] == "gef", -0.04)
     changed = {"accuracy": rows["accuracy"] + gain, "log_loss": rows["log_loss"] - 2 * gain}
     return pd.concat([rows.assign(variant="first"), rows.assign(variant="second", **changed)])
@@ -55,11 +57,12 @@ def test_differences_by_hand(table, published):
     plain = published.query("method == 'gef' and dataset == 'breast' and rate == 0.3")["accuracy"]
     assert row["published"] == pytest.approx(100 * plain.mean())
     assert row["mean"] == pytest.approx(100 * plain.mean() + 3) and row["difference"] == pytest.approx(3)
-    low, high = stats.t.interval(0.95, 2, loc=3, scale=stats.sem([1, 3, 5]))  # over repetitions, not over folds
-    assert row["interval"] == pytest.approx((high - low) / 2) and row["n"] == 3
+    gains = [-3, 1, 3, 5, 9]
+    low, high = stats.t.interval(0.95, 4, loc=3, scale=stats.sem(gains))  # over repetitions, not over folds
+    assert row["interval"] == pytest.approx((high - low) / 2) and row["n"] == 5
     # the interval excludes 0 where the paired t-test is significant
-    assert stats.ttest_rel([1, 3, 5], [0, 0, 0]).statistic == pytest.approx(
-        row["difference"] / row["interval"] * stats.t.ppf(0.975, 2)
+    assert stats.ttest_rel(gains, [0] * 5).statistic == pytest.approx(
+        row["difference"] / row["interval"] * stats.t.ppf(0.975, 4)
     )
 
 
@@ -67,7 +70,7 @@ def test_a_metric_that_is_not_in_percent_is_not_multiplied(everything, published
     keys = "method == 'gef' and dataset == 'breast' and rate == 0.3"
     row = everything.query(f"variant == 'second' and metric == 'log_loss' and {keys}").iloc[0]
     assert row["published"] == pytest.approx(published.query(keys)["log_loss"].mean())
-    low, high = stats.t.interval(0.95, 2, loc=-0.06, scale=stats.sem([-0.02, -0.06, -0.1]))
+    low, high = stats.t.interval(0.95, 4, loc=-0.06, scale=stats.sem([0.06, -0.02, -0.06, -0.1, -0.18]))
     assert row["difference"] == pytest.approx(-0.06) == row["mean"] - row["published"]
     assert row["interval"] == pytest.approx((high - low) / 2)
 
@@ -83,12 +86,14 @@ def test_a_difference_that_is_the_same_everywhere_has_no_interval(table):
     np.testing.assert_allclose(lost["interval"], 0, atol=1e-9)
 
 
-def test_a_single_repetition_is_compared_over_its_folds(variants, published):
-    once = differences(variants[variants["repetition"] == 2], published, LABELS, [study.ACCURACY])
+def test_a_few_repetitions_are_compared_over_their_folds(variants, published):
+    once = differences(variants[variants["repetition"] == 3], published, LABELS, [study.ACCURACY])
     row = once.query("variant == 'second' and method == 'gef' and dataset == 'vehicle' and rate == 0.9").iloc[0]
     low, high = stats.t.interval(0.95, 1, loc=3, scale=stats.sem([2.8, 3.2]))
     assert row["n"] == 2 and row["difference"] == pytest.approx(3)
     assert row["interval"] == pytest.approx((high - low) / 2)
+    four = differences(variants[variants["repetition"] < 5], published, LABELS, [study.ACCURACY])
+    assert set(four["n"]) == {8}
 
 
 def test_order_and_columns(everything):
@@ -154,7 +159,7 @@ def test_the_table_is_bold_where_the_interval_excludes_zero(table):
         ["the same setting", "GeF"],
         ["", "GeF+"],
     ]
-    # 3 ± 4.97, then -4 ± 0, then 0 ± 0 twice
+    # 3 ± 5.55, then -4 ± 0, then 0 ± 0 twice
     assert [[cell.bold for cell in row[2:]] for row in shown.rows] == [
         [False] * 3,
         [True] * 3,

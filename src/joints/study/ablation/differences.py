@@ -11,7 +11,7 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.study.entries import MethodEntry, MetricEntry
 from joints.study.scores import KEYS, read_scores
-from joints.study.summarise import half_width
+from joints.study.summarise import half_width, interval_sample
 
 
 def read_variants(
@@ -31,7 +31,7 @@ def differences(
     """Every variant minus the published setting of the same method, on the same folds and masks.
 
     The interval is Student's 95 % interval over the differences of the repetitions, or over those of the folds if there
-    is only one repetition.
+    are fewer than five repetitions; see `joints.study.summarise.interval_sample`.
 
     Parameters
     ----------
@@ -65,9 +65,8 @@ def differences(
         )
         both["difference"] = both["mean"] - both["published"]
         for key, group in both.groupby(groups, sort=False):
-            per_repetition = group.groupby("repetition")[["published", "mean", "difference"]].mean()
-            values = (per_repetition if len(per_repetition) > 1 else group)["difference"].to_numpy()
-            means = metric.scale * per_repetition.mean()
+            means = metric.scale * group.groupby("repetition")[["published", "mean", "difference"]].mean().mean()
+            values = interval_sample(group["difference"], group["repetition"])
             rows.append((*key, metric.name, *means, metric.scale * half_width(values), len(values)))
     names = [*groups, "metric", "published", "mean", "difference", "interval", "n"]
     table = pd.DataFrame(rows, columns=names)
