@@ -27,7 +27,7 @@ if workflow.is_main_process:
     # the first job that has to compile makes this file and says so
     marker = Path(".snakemake/joints.compiling").absolute()
     marker.unlink(missing_ok=True)
-    os.environ["JOINTS_COMPILING"] = str(marker)
+    os.environ.update(JOINTS_COMPILING=str(marker))
 
 
 def shown(path):

@@ -74,8 +74,8 @@ def test_the_ablation(project):
     table = pd.read_csv(results / "ablation.csv").set_index(["metric", "variant", "method"])
     assert set(table.index.get_level_values("metric")) == set(study.PLAN.metrics)
     for metric, entry in study.PLAN.metrics.items():
-        cells = table.loc[metric]
-        assert len(cells) == 5 and (cells["n"] == 2).all() and (cells["mechanism"] == "mcar").all()
+        cells = table.loc[metric]  # two repetitions of two folds: over the folds
+        assert len(cells) == 5 and (cells["n"] == 4).all() and (cells["mechanism"] == "mcar").all()
         assert (cells.loc["same", ["difference", "interval"]] == 0).all(axis=None)
         gains = features.set_index(KEYS)[metric] - published.set_index(KEYS)[metric]
         per_repetition = gains.dropna().groupby(["method", "repetition"]).mean()
