@@ -34,7 +34,7 @@ from joints.numerics.threads import run
 
 MOST_ROUNDS = 100  # of 2-means
 FEWEST_ROWS = 5  # for a test of independence
-FEW_ROWS = 1024  # up to here Kendall's tau counts all pairs by bits, beyond it sorts
+FEW_ROWS = 256  # up to here Kendall's tau counts all pairs by bits, beyond it sorts
 INITIAL, RETRY = np.uint64(5) << np.uint64(40), 3
 
 
@@ -598,7 +598,7 @@ def learn_leaves(
     found = [pair for part in run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs) for pair in part]
     of_leaf = np.full(forest.n_leaves, -1, dtype=np.int64)
     of_leaf[[leaf for leaf, _ in found]] = np.arange(len(found))
-    return leaves._replace(circuits=join_circuits([circuit for _, circuit in found], of_leaf, len(scope)))
+    return leaves._replace(circuits=join_circuits([circuit for _, circuit in found], of_leaf, variables.n_categories))
 
 
 def _indicator(k: int, n_classes: int, variable: int, log_weight: float) -> Circuit:
@@ -631,7 +631,7 @@ def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uin
         parts.append(_indicator(k, data.n_classes, n_features, np.log(counts[k] / counts.sum())))
         parts.append(circuit._replace(parent=np.where(circuit.parent < 0, n_nodes, circuit.parent + n_nodes + 1)))
         n_nodes += 1 + len(circuit.parent)
-    circuits = join_circuits([chain_circuits(parts)], np.zeros(1, dtype=np.int64), n_features + 1)
+    circuits = join_circuits([chain_circuits(parts)], np.zeros(1, dtype=np.int64), variables.n_categories)
     leaf = Tree(
         feature=np.array([-1], dtype=np.int32),
         threshold=np.array([np.nan]),
