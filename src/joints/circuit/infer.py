@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from joints.circuit.leaves import Leaves
 from joints.circuit.batches import Batch, Visits, batch_of, visit_circuits, visits_of
+from joints.circuit.leaves import Leaves
 from joints.circuit.nodes import Scratch, above_variable, evaluate_circuit, exponentials, scratch_of
 from joints.forest.arrays import Forest
 from joints.forest.reach import (
@@ -510,10 +510,10 @@ def _add_logs(logs, top, sums):
 
 
 @kernel
-def _sum_logs(X, forest, leaves, n_categories, out):
+def sum_logs(X, forest, leaves, n_categories, out):
     """log p(observed features, class) under the mixture of the trees, every class with a scale of its own.
 
-    `n_categories` includes the class.
+    Row by row and in logarithms: slow and plain.  `n_categories` includes the class.
     """
     n_features, n_classes, n_trees = X.shape[1], out.shape[1], len(forest.tree_start) - 1
     circuits, offset, parameters = leaves.circuits, leaves.offset, leaves.parameters
@@ -557,7 +557,7 @@ def exact_log_joint(
 
     def one(first: int, last: int) -> np.ndarray:
         again = np.empty((last - first, out.shape[1]))
-        _sum_logs(X[rows[first:last]], forest, leaves, with_class, again)
+        sum_logs(X[rows[first:last]], forest, leaves, with_class, again)
         return again
 
     if len(rows):

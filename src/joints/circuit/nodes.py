@@ -109,9 +109,7 @@ class Scratch(NamedTuple):
 @kernel
 def scratch_of(n_nodes, n_targets):
     """Scratch space for circuits of up to `n_nodes` nodes."""
-    return Scratch(
-        np.empty((n_nodes, n_targets)), np.empty((n_nodes, n_targets)), np.empty(n_nodes, dtype=np.bool_)
-    )
+    return Scratch(np.empty((n_nodes, n_targets)), np.empty((n_nodes, n_targets)), np.empty(n_nodes, dtype=np.bool_))
 
 
 def no_circuits(n_leaves: int) -> Circuits:

@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from joints.forest.arrays import Forest
 from joints.forest.route import first_leaf_below, goes_to_left
+from joints.numerics.bits import trailing_zeros
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
@@ -69,16 +67,6 @@ class Rows(NamedTuple):
     back: np.ndarray
     complete: np.ndarray
     n_incomplete: int
-
-
-@intrinsic
-def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest one of a uint64 (64 where there is none)."""
-
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
 
 
 @kernel(counted=False)
