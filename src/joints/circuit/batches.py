@@ -315,9 +315,9 @@ def _take_logs(nodes, i, visits):
 
 @kernel(counted=False)
 def visit_circuits(columns, n, circuit, query, circuits, batch, nodes, visits):
-    """Ask the circuits among the leaves of the first n visits; `circuit` has the circuit of each leaf of the tree, or -1.
+    """Ask the circuits among the leaves of the first n visits; those that no row visits cost nothing.
 
-    `columns` are the rows by features.  Circuits that no row visits cost nothing.
+    `columns` are the rows by features; `circuit` has the circuit of each leaf of the tree, or -1.
     """
     x, rows, order, leaf_end = batch.x, batch.rows, visits.order, visits.leaf_end
     _sort_visits(n, circuit, visits)

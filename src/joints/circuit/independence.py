@@ -139,7 +139,7 @@ def kendall(x, y):
 
 @kernel
 def order_bits(column, above, below):
-    """For each of a column's values the bit sets of those above and of those below it (a row for each); up to 64 values.
+    """For each of up to 64 values the bit sets of those above and of those below it, a row for each.
 
     Returns the tie sums.
     """
