@@ -16,6 +16,7 @@ SHAPES = {  # rows, continuous features, categories of the others, classes
     "texture": (5500, 40, (), 11),
     "wine": (6497, 11, (), 2),
     "electricity": (45312, 7, (7,), 2),
+    "bank": (45211, 7, (12, 3, 4, 2, 2, 2, 3, 12, 4), 2),
 }
 
 

@@ -29,9 +29,9 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-def variable_of(circuits, j):
-    """The variable of a univariate density."""
-    return np.flatnonzero(circuits.variable_start <= j)[-1] % circuits.variable_start.shape[1]
+def factors_of(circuits, node):
+    """The univariate densities of a node."""
+    return range(circuits.factor_start[node], circuits.factor_start[node + 1])
 
 
 def plain_value(circuits, node, x, n_categories, target, k):
@@ -42,8 +42,8 @@ def plain_value(circuits, node, x, n_categories, target, k):
             [circuits.log_weight[c] + plain_value(circuits, c, x, n_categories, target, k) for c in children]
         )
     total = sum(plain_value(circuits, c, x, n_categories, target, k) for c in children)
-    for j in np.flatnonzero(circuits.factor_node == node):
-        v, o = variable_of(circuits, j), circuits.factor_offset[j]
+    for j in factors_of(circuits, node):
+        v, o = circuits.factor_variable[j], circuits.factor_offset[j]
         value = k if v == target else x[v]
         if np.isnan(value):
             continue
@@ -212,10 +212,9 @@ def test_class_selective_structure():
     assert circuits.is_sum[0] and len(children) == 3
     np.testing.assert_allclose(np.exp(circuits.log_weight[children]), np.bincount(y) / 150)
     assert not circuits.is_sum[children].any()
-    on_class = np.arange(*circuits.variable_start[0, 4:6])
-    np.testing.assert_array_equal(
-        circuits.factor_node[on_class], children
-    )  # the class occurs right below the root and nowhere else
+    on_class = np.flatnonzero(circuits.factor_variable == 4)
+    # the class occurs right below the root and nowhere else
+    np.testing.assert_array_equal(circuits.factor_start[children], on_class)
     for k, j in enumerate(on_class):
         o = circuits.factor_offset[j]
         np.testing.assert_array_equal(np.exp(circuits.parameters[o : o + 3]), np.arange(3) == k)
@@ -227,7 +226,7 @@ def test_scopes_are_decomposable_and_smooth():
     circuits = model.leaves_.circuits
     scopes = [set() for _ in circuits.parent]
     for node in range(len(circuits.parent) - 1, -1, -1):
-        own = [variable_of(circuits, j) for j in np.flatnonzero(circuits.factor_node == node)]
+        own = [int(circuits.factor_variable[j]) for j in factors_of(circuits, node)]
         assert not scopes[node] & set(own)
         assert len(own) == len(set(own))
         scopes[node] |= set(own)

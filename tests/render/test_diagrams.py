@@ -68,7 +68,7 @@ def test_learned_circuits_are_drawn_whole():
     model = LearnSPNClassifier(random_state=0, threshold=1e-10).fit(X[:, :3], y)
     nodes = circuit(model).nodes()
     circuits = model.leaves_.circuits
-    assert sum(node.kind == "density" for node in nodes) == len(circuits.factor_node)
+    assert sum(node.kind == "density" for node in nodes) == len(circuits.factor_variable)
     assert sum(node.kind == "sum" for node in nodes) == circuits.is_sum.sum()
 
 

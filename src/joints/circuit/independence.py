@@ -10,9 +10,8 @@ from __future__ import annotations
 from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
+from joints.numerics.bits import ones
 from joints.numerics.compiled import kernel
 
 EXACT_ROWS = 33  # up to here, without ties, Kendall's p-value is exact
@@ -138,35 +137,54 @@ def kendall(x, y):
     return _kendall_p(n, difference, float(discordant), x_ties, y_ties)
 
 
-@intrinsic
-def ones(typingctx, word):
-    """Number of one bits of a uint64."""
-
-    def generate(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), generate
-
-
 @kernel
-def order_bits(column, n, above, below):
-    """For each of n values the bit sets of those above and of those below it (n rows); returns the tie sums."""
-    n_words = (n + 63) // 64
+def order_bits(column, above, below):
+    """For each of up to 64 values the bit sets of those above and of those below it, a row for each.
+
+    Returns the tie sums.
+    """
+    n = len(column)
     pairs, triples, spread = 0.0, 0.0, 0.0
     for i in range(n):
-        x = column[i]
-        n_equal = n
-        for w in range(n_words):
-            more, less = np.uint64(0), np.uint64(0)
-            for j in range(64 * w, min(64 * w + 64, n)):
-                more |= np.uint64(column[j] > x) << np.uint64(j & 63)
-                less |= np.uint64(column[j] < x) << np.uint64(j & 63)
-            above[i, w], below[i, w] = more, less
-            n_equal -= np.int64(ones(more)) + np.int64(ones(less))
-        t = float(n_equal)
+        x, more, less = column[i], np.uint64(0), np.uint64(0)
+        for j in range(n):
+            more |= np.uint64(column[j] > x) << np.uint64(j)
+            less |= np.uint64(column[j] < x) << np.uint64(j)
+        above[i, 0], below[i, 0] = more, less
+        t = float(n - np.int64(ones(more)) - np.int64(ones(less)))
         pairs += (t - 1.0) / 2.0
         triples += (t - 1.0) * (t - 2.0)
         spread += (t - 1.0) * (2.0 * t + 5.0)
+    return pairs, triples, spread
+
+
+@kernel
+def order_bits_of_sorted(column, order, above, below):
+    """The same for any number of values; `order` has all rows by ascending value.
+
+    The sets change only from one group of equal values to the next.
+    """
+    n, n_words = len(order), above.shape[1]
+    more, less = np.zeros(n_words, dtype=np.uint64), np.zeros(n_words, dtype=np.uint64)
+    for i in range(n):
+        more[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    pairs, triples, spread = 0.0, 0.0, 0.0
+    start = 0
+    while start < n:
+        end = start
+        while end < n and column[order[end]] == column[order[start]]:
+            more[order[end] >> 6] ^= np.uint64(1) << np.uint64(order[end] & 63)
+            end += 1
+        for row in order[start:end]:
+            for w in range(n_words):
+                above[row, w], below[row, w] = more[w], less[w]
+        for row in order[start:end]:
+            less[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+        t = float(end - start)
+        pairs += t * (t - 1.0) / 2.0
+        triples += t * (t - 1.0) * (t - 2.0)
+        spread += t * (t - 1.0) * (2.0 * t + 5.0)
+        start = end
     return pairs, triples, spread
 
 
@@ -182,50 +200,71 @@ def kendall_of_bits(n, x_above, x_ties, y_above, y_below, y_ties):
     return _kendall_p(n, float(concordant - discordant), float(discordant), x_ties, y_ties)
 
 
-@kernel(counted=True)
-def kruskal(x, codes, n_categories):
-    """p-value of Kruskal-Wallis over the categories that occur; NaN where `x` is constant or all are of one category.
+@kernel
+def mean_ranks(column, order, ranks):
+    """The ranks of a column's values from 1 on, the mean of them where values are equal; returns the sum of t^3 - t.
 
-    `x` is in ascending order, `codes` goes with it.
+    `order` has the rows that count by ascending value.
     """
-    n = len(x)
-    rank_sum, size = np.zeros(n_categories), np.zeros(n_categories)
-    start = 0
+    ties, start, n = 0.0, 0, len(order)
     for i in range(1, n + 1):
-        if i == n or x[i] != x[start]:
-            rank = 0.5 * (start + 1 + i)  # the mean of ranks start + 1, ..., i
-            for j in range(start, i):
-                rank_sum[codes[j]] += rank
-                size[codes[j]] += 1.0
+        if i == n or column[order[i]] != column[order[start]]:
+            for row in order[start:i]:
+                ranks[row] = 0.5 * (start + 1 + i)
+            t = float(i - start)
+            ties += t * t * t - t
             start = i
-    n_groups, h = 0, 0.0
-    for c in range(n_categories):
+    return ties
+
+
+@kernel(counted=False)
+def kruskal(ranks, ties, codes, rank_sum, size):
+    """p-value of Kruskal-Wallis over the categories that occur; NaN where all values are equal or of one category.
+
+    `ranks` and `ties` are those of `mean_ranks`; `rank_sum` and `size` are room for a number per category.
+    """
+    n, n_groups, h = len(ranks), 0, 0.0
+    for c in range(len(size)):
+        rank_sum[c], size[c] = 0.0, 0.0
+    for i in range(n):
+        rank_sum[codes[i]] += ranks[i]
+        size[codes[i]] += 1.0
+    for c in range(len(size)):
         if size[c] > 0:
             n_groups += 1
             h += rank_sum[c] * rank_sum[c] / size[c]
     h = 12.0 / (n * (n + 1.0)) * h - 3.0 * (n + 1.0)
-    ties = 0.0
-    start = 0
-    for i in range(1, n + 1):
-        if i == n or x[i] != x[start]:
-            t = float(i - start)
-            ties += t * t * t - t
-            start = i
     correction = 1.0 - ties / (float(n) ** 3 - n) if n > 1 else 0.0
     if correction == 0.0 or n_groups < 2:
         return np.nan
     return chi2_tail(h / correction, n_groups - 1)
 
 
-@kernel(counted=True)
-def chi_square(a, b, n_a, n_b):
-    """p-value of Pearson's test of a contingency table of codes, over the categories that occur; 1 if only one does."""
-    table = np.zeros((n_a, n_b))
+@kernel(counted=False)
+def chi_square(a, b, table, rows, columns):
+    """p-value of Pearson's test of a contingency table of codes, over the categories that occur; 1 if only one does.
+
+    `table`, `rows` and `columns` are room for counts.
+    """
+    n_a, n_b = table.shape
+    for i in range(n_a):
+        rows[i] = 0.0
+        for j in range(n_b):
+            table[i, j] = 0.0
+    for j in range(n_b):
+        columns[j] = 0.0
     for i in range(len(a)):
         table[a[i], b[i]] += 1.0
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    n = float(len(a))
-    dof = ((rows > 0).sum() - 1) * ((columns > 0).sum() - 1)
+    for i in range(n_a):
+        for j in range(n_b):
+            rows[i] += table[i, j]
+            columns[j] += table[i, j]
+    n, n_rows, n_columns = float(len(a)), 0, 0
+    for i in range(n_a):
+        n_rows += rows[i] > 0.0
+    for j in range(n_b):
+        n_columns += columns[j] > 0.0
+    dof = (n_rows - 1) * (n_columns - 1)
     if dof <= 0:
         return 1.0
     statistic = 0.0

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from joints.circuit.batches import Batch, Visits, batch_of, visit_circuits, visits_of
 from joints.circuit.leaves import Leaves
-from joints.circuit.nodes import Scratch, evaluate_circuit, evaluate_quickly, exponentials, scratch_of
+from joints.circuit.nodes import Scratch, above_variable, evaluate_circuit, exponentials, scratch_of
 from joints.forest.arrays import Forest
 from joints.forest.reach import (
     TREES_PER_BLOCK,
@@ -30,6 +31,7 @@ from joints.forest.reach import (
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
+MOST_VISITS = 1 << 17  # leaves reached in a tree by rows that are asked together
 RELIABLE = 60.0  # sums of plain numbers, scaled by the largest, are exact this far below it in logarithms
 
 
@@ -141,8 +143,8 @@ class _Query(NamedTuple):
         The distribution of the target in factorised leaves, zeros in those that are circuits.
     counts : float64 of shape (n_leaves, n_targets)
         Training rows by target.
-    edge_weight : float64
-        Exponentials of the circuits' log weights.
+    above_target : bool of shape (n_nodes,)
+        The circuits' nodes that are above a density of the target.
     """
 
     target: int
@@ -151,7 +153,7 @@ class _Query(NamedTuple):
     first_leaf: int
     proba: np.ndarray
     counts: np.ndarray
-    edge_weight: np.ndarray
+    above_target: np.ndarray
 
 
 class _Sums(NamedTuple):
@@ -164,28 +166,29 @@ class _Sums(NamedTuple):
 
 
 class _TreeLeaves(NamedTuple):
-    """The leaves of one tree, side by side: targets, or parameters, by leaves."""
+    """The leaves of one tree, side by side: targets by leaves."""
 
-    first: int
     log_weight: np.ndarray
     proba: np.ndarray
     counts: np.ndarray
+    offset: np.ndarray  # of each feature's entries in the parameters
+    parameters: np.ndarray
     circuit: np.ndarray  # of each leaf, -1 for a factorised one; empty if all are
-    columns: np.ndarray  # parameters; empty where they are not worth the copy
+    columns: np.ndarray  # the parameters by leaves; empty where they are not worth the copy
 
 
 class _Scratch(NamedTuple):
     """What the answer about one row and tree is put together in; allocated once for many."""
 
     room: np.ndarray  # for reaching leaves
-    reached: np.ndarray
     observed: np.ndarray  # features
     logs: np.ndarray  # of the reached leaves
     densities: np.ndarray
     density_bits: np.ndarray  # the same seen as integers
-    given_leaf: np.ndarray  # the target in each reached leaf that is a circuit, its largest scaled to 1
     sums: np.ndarray  # by target
     with_class: np.ndarray  # a row and its class
+    visits: Visits
+    batch: Batch
     nodes: Scratch
 
 
@@ -205,9 +208,9 @@ def leaf_log_density(x, leaf, observed, n_observed, n_categories, offset, parame
 
 
 @kernel(counted=False)
-def _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch):
-    """The same for n leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
-    reached, logs = scratch.reached, scratch.logs
+def _leaf_log_densities(x, reached, n_observed, n_categories, offset, columns, scratch):
+    """The same for leaves of a tree side by side: `columns` is its parameter table with leaves along rows."""
+    n, logs = len(reached), scratch.logs
     logs[:n] = 0.0
     for j in range(n_observed):
         f = scratch.observed[j]
@@ -234,22 +237,24 @@ def _weighted_sum(column, reached, weights, n):
 
 @kernel(inline="always")
 def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
-    most_leaves, most_nodes = np.int64(0), np.int64(0)
+    most_leaves, most_nodes, most_depths = np.int64(0), np.int64(0), np.int64(0)
     for tree in range(first_tree, last_tree):
         most_leaves = max(most_leaves, forest.leaf_start[tree + 1] - forest.leaf_start[tree])
     for c in range(len(circuits.node_start) - 1):
         most_nodes = max(most_nodes, circuits.node_start[c + 1] - circuits.node_start[c])
+    if most_nodes:
+        most_depths = circuits.depth.max() + 1
     densities = np.empty(most_leaves)
     return _Scratch(
         np.empty(max(most_leaves, n_features), dtype=np.int64),
-        np.empty(most_leaves, dtype=np.int64),
         np.empty(n_features, dtype=np.int64),
         np.empty(most_leaves),
         densities,
         densities.view(np.int64),
-        np.empty((most_leaves if most_nodes else 0, n_targets)),
         np.empty(n_targets),
         np.empty(n_features + 1),
+        visits_of(max(most_leaves, MOST_VISITS) if most_nodes else most_leaves, most_leaves, n_targets),
+        batch_of(n_features + 1, most_nodes, most_depths, n_targets),
         scratch_of(most_nodes, n_targets),
     )
 
@@ -259,10 +264,11 @@ def _leaves_of_tree(leaves, query, first, last, side_by_side):
     circuit = leaves.circuits.of_leaf[first:last]
     begin, end = first - query.first_leaf, last - query.first_leaf
     return _TreeLeaves(
-        first,
         leaves.log_weight[first:last],
         query.proba[begin:end].T.copy(),
         query.counts[begin:end].T.copy(),
+        leaves.offset,
+        leaves.parameters[first:last],
         circuit if circuit.max() >= 0 else circuit[:0],
         leaves.parameters[first:last].T.copy() if side_by_side else np.empty((0, 0)),
     )
@@ -280,52 +286,38 @@ def _observe(x, scratch):
 
 
 @kernel(counted=False)
-def _log_densities(x, n, n_observed, first_leaf, leaves, n_categories, scratch):
-    """log-densities of the observed features in the n reached leaves, as if all were factorised."""
-    for j in range(n):
-        leaf = first_leaf + scratch.reached[j]
+def _log_densities(x, reached, n_observed, n_categories, tree_leaves, scratch):
+    """log-densities of the observed features in the reached leaves, as if all were factorised."""
+    for j in range(len(reached)):
         scratch.logs[j] = leaf_log_density(
-            x, leaf, scratch.observed, n_observed, n_categories, leaves.offset, leaves.parameters
+            x, reached[j], scratch.observed, n_observed, n_categories, tree_leaves.offset, tree_leaves.parameters
         )
 
 
 @kernel(counted=False)
-def _take_root(nodes, in_logs, j, scratch):
-    """The j-th reached leaf is a circuit: its log-density with its most likely target, and all targets, scaled."""
-    n_targets = scratch.given_leaf.shape[1]
-    largest = nodes.value[0, 0]
-    for k in range(1, n_targets):
-        largest = max(largest, nodes.value[0, k])
-    scratch.logs[j] = largest if in_logs else np.log(largest)
-    for k in range(n_targets):
-        share = nodes.value[0, k]
-        if not in_logs:
-            share /= largest
-        else:
-            share = np.exp(share - largest) if largest > -np.inf else 0.0
-        scratch.given_leaf[j, k] = share
-
-
-@kernel(counted=False)
-def _weigh(n, tree_leaves, scratch):
-    """Add the weights of the reached leaves to their log-densities; returns the largest."""
-    largest = -np.inf
-    for j in range(n):
-        scratch.logs[j] += tree_leaves.log_weight[scratch.reached[j]]
-        largest = max(largest, scratch.logs[j])
+def _weigh(reached, first_visit, tree_leaves, scratch):
+    """Put in the circuits' log-densities, add the weights of the reached leaves; returns the largest."""
+    largest, logs, circuit, log = -np.inf, scratch.logs, tree_leaves.circuit, scratch.visits.log
+    for j in range(len(reached)):
+        if len(circuit) and circuit[reached[j]] >= 0:
+            logs[j] = log[first_visit + j]
+        logs[j] += tree_leaves.log_weight[reached[j]]
+        largest = max(largest, logs[j])
     return largest
 
 
 @kernel(counted=False)
-def _sum_leaves(n, tree_leaves, scratch):
+def _sum_leaves(reached, first_visit, tree_leaves, scratch):
     """Sum the densities of the reached leaves by target, into ``scratch.sums``."""
-    for k in range(len(scratch.sums)):
-        scratch.sums[k] = _weighted_sum(tree_leaves.proba[k], scratch.reached, scratch.densities, n)
-    if len(tree_leaves.circuit):
+    n, sums, densities, circuit = len(reached), scratch.sums, scratch.densities, tree_leaves.circuit
+    for k in range(len(sums)):
+        sums[k] = _weighted_sum(tree_leaves.proba[k], reached, densities, n)
+    if len(circuit):
+        given = scratch.visits.given
         for j in range(n):
-            if tree_leaves.circuit[scratch.reached[j]] >= 0:
-                for k in range(len(scratch.sums)):
-                    scratch.sums[k] += scratch.densities[j] * scratch.given_leaf[j, k]
+            if circuit[reached[j]] >= 0:
+                for k in range(len(sums)):
+                    sums[k] += densities[j] * given[first_visit + j, k]
 
 
 @kernel(counted=False)
@@ -348,53 +340,68 @@ def _add_tree(i, of_tree, log_scale, sums):
     return total > 0.0
 
 
+@kernel(counted=False)
+def _reach(rows, first, n_leaves, table, forest, tree, scratch):
+    """List the leaves that rows from `first` on reach, as long as there is room; returns the row to go on with."""
+    X, complete, room, row, leaf = rows.X, rows.complete, scratch.room, scratch.visits.row, scratch.visits.leaf
+    n, i = 0, first
+    while i < len(X) and (i == first or n + n_leaves <= len(leaf)):
+        if len(table.bits) > 0 and not complete[i]:
+            more = look_up_leaves(X[i], table, n_leaves, room, leaf[n:])
+        else:
+            more = walk_to_leaves(X[i], forest, tree, room, leaf[n:])
+        for j in range(n, n + more):
+            row[j] = i
+        n += more
+        i += 1
+    return i, n
+
+
+@kernel(counted=False)
+def _answer_row(x, i, reached, first_visit, n_categories, tree_leaves, scratch, sums):
+    """Add what the leaves that row i reaches in one tree say to the sums."""
+    n, of_tree, columns = len(reached), scratch.sums, tree_leaves.columns
+    n_observed = _observe(x, scratch)
+    if len(columns) and n >= 8:
+        _leaf_log_densities(x, reached, n_observed, n_categories, tree_leaves.offset, columns, scratch)
+    else:
+        _log_densities(x, reached, n_observed, n_categories, tree_leaves, scratch)
+    largest = _weigh(reached, first_visit, tree_leaves, scratch)
+    add_frequencies(tree_leaves.counts, reached, n, of_tree, sums.friedman, i)
+    possible = largest > -np.inf
+    if possible:
+        exponentials(scratch.logs, n, largest, scratch.densities, scratch.density_bits)
+        _sum_leaves(reached, first_visit, tree_leaves, scratch)
+        possible = _add_tree(i, of_tree, largest, sums)
+    if not possible:
+        add_frequencies(tree_leaves.counts, reached, n, of_tree, sums.average, i)
+
+
 @kernel
 def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
     """Add the trees `first_tree` up to `last_tree` to the sums."""
-    # fields that go to other kernels get a name here: taking them out of a record for each row would count references
-    X, n_categories, offset, circuits = rows.X, query.n_categories, leaves.offset, leaves.circuits
-    complete, friedman, average, weight = rows.complete, sums.friedman, sums.average, query.edge_weight
+    X, circuits, n_categories = rows.X, leaves.circuits, query.n_categories
     scratch = _scratch(forest, first_tree, last_tree, X.shape[1], query.proba.shape[1], circuits)
-    room, reached, nodes, of_tree = scratch.room, scratch.reached, scratch.nodes, scratch.sums
-    logs, densities, density_bits = scratch.logs, scratch.densities, scratch.density_bits
-    with_class = scratch.with_class
-    with_class[X.shape[1]] = query.given_class
+    visits, batch, nodes = scratch.visits, scratch.batch, scratch.nodes
+    row, leaf = visits.row, visits.leaf
+    columns = X.T.copy() if len(circuits.parent) else np.empty((0, 0))
     for tree in range(first_tree, last_tree):
         table = bit_table(rows.n_incomplete, forest, tree, n_categories)
         first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        side_by_side = len(table.bits) > 0
-        tree_leaves = _leaves_of_tree(leaves, query, first_leaf, last_leaf, side_by_side)
-        columns, counts, circuit = tree_leaves.columns, tree_leaves.counts, tree_leaves.circuit
-        for i in range(X.shape[0]):
-            x = X[i]
-            if side_by_side and not complete[i]:
-                n = look_up_leaves(x, table, last_leaf - first_leaf, room, reached)
-            else:
-                n = walk_to_leaves(x, forest, tree, room, reached)
-            n_observed = _observe(x, scratch)
-            if side_by_side and n >= 8:
-                _leaf_log_densities(x, n, n_observed, n_categories, offset, columns, scratch)
-            else:
-                _log_densities(x, n, n_observed, first_leaf, leaves, n_categories, scratch)
-            if len(circuit):
-                with_class[: X.shape[1]] = x
-                for j in range(n):
-                    c = circuit[reached[j]]
-                    if c < 0:
-                        continue
-                    likely = evaluate_quickly(with_class, query.target, c, circuits, weight, n_categories, nodes)
-                    if not likely:
-                        evaluate_circuit(with_class, query.target, c, circuits, n_categories, nodes)
-                    _take_root(nodes, not likely, j, scratch)
-            largest = _weigh(n, tree_leaves, scratch)
-            add_frequencies(counts, reached, n, of_tree, friedman, i)
-            possible = largest > -np.inf
-            if possible:
-                exponentials(logs, n, largest, densities, density_bits)
-                _sum_leaves(n, tree_leaves, scratch)
-                possible = _add_tree(i, of_tree, largest, sums)
-            if not possible:
-                add_frequencies(counts, reached, n, of_tree, average, i)
+        tree_leaves = _leaves_of_tree(leaves, query, first_leaf, last_leaf, len(table.bits) > 0)
+        first = np.int64(0)
+        while first < len(X):
+            end, n = _reach(rows, first, last_leaf - first_leaf, table, forest, tree, scratch)
+            if len(tree_leaves.circuit):
+                visit_circuits(columns, n, tree_leaves.circuit, query, circuits, batch, nodes, visits)
+            begin = 0
+            for i in range(first, end):
+                stop = begin
+                while stop < n and row[stop] == i:
+                    stop += 1
+                _answer_row(X[i], i, leaf[begin:stop], begin, n_categories, tree_leaves, scratch, sums)
+                begin = stop
+            first = end
 
 
 def _ask(
@@ -404,19 +411,20 @@ def _ask(
     given_class = targets.given_class
     weighted = leaves if given_class is None else leaves.given_class(given_class)
     shape = (len(rows.X), targets.n)
-    edge_weight = np.exp(leaves.circuits.log_weight)
+    target = len(n_categories) if targets.feature is None else targets.feature
+    above_target = above_variable(target, leaves.circuits)
 
     def one(first: int, last: int) -> _Sums:
         first_leaf, last_leaf = forest.leaf_start[first], forest.leaf_start[last]
         proba, counts = targets.of_leaves(first_leaf, last_leaf)
         query = _Query(
-            target=len(n_categories) if targets.feature is None else targets.feature,
+            target=target,
             given_class=np.nan if given_class is None else float(given_class),
             n_categories=np.append(n_categories, forest.counts.shape[1]),
             first_leaf=first_leaf,
             proba=proba,
             counts=counts,
-            edge_weight=edge_weight,
+            above_target=above_target,
         )
         sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf))
         _answer_trees(rows, query, forest, weighted, first, last, sums)
@@ -502,16 +510,16 @@ def _add_logs(logs, top, sums):
 
 
 @kernel
-def _sum_logs(X, forest, leaves, n_categories, out):
+def sum_logs(X, forest, leaves, n_categories, out):
     """log p(observed features, class) under the mixture of the trees, every class with a scale of its own.
 
-    `n_categories` includes the class.
+    Row by row and in logarithms: slow and plain.  `n_categories` includes the class.
     """
     n_features, n_classes, n_trees = X.shape[1], out.shape[1], len(forest.tree_start) - 1
     circuits, offset, parameters = leaves.circuits, leaves.offset, leaves.parameters
     scratch = _scratch(forest, 0, n_trees, n_features, n_classes, circuits)
     nodes, with_class, observed = scratch.nodes, scratch.with_class, scratch.observed
-    room, reached = scratch.room, scratch.reached
+    room, reached = scratch.room, scratch.visits.leaf
     top, sums, logs = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     with_class[n_features] = np.nan
     for i in range(len(X)):
@@ -549,7 +557,7 @@ def exact_log_joint(
 
     def one(first: int, last: int) -> np.ndarray:
         again = np.empty((last - first, out.shape[1]))
-        _sum_logs(X[rows[first:last]], forest, leaves, with_class, again)
+        sum_logs(X[rows[first:last]], forest, leaves, with_class, again)
         return again
 
     if len(rows):

@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from joints.circuit.independence import chi_square, kendall, kendall_of_bits, kruskal, order_bits
+from joints.circuit.independence import (
+    chi_square,
+    kendall,
+    kendall_of_bits,
+    kruskal,
+    mean_ranks,
+    order_bits,
+    order_bits_of_sorted,
+)
 from joints.circuit.leaves import (
     Cells,
     Leaves,
@@ -34,7 +42,7 @@ from joints.numerics.threads import run
 
 MOST_ROUNDS = 100  # of 2-means
 FEWEST_ROWS = 5  # for a test of independence
-FEW_ROWS = 1024  # up to here Kendall's tau counts all pairs by bits, beyond it sorts
+FEW_ROWS = 2048  # up to here Kendall's tau counts all pairs by bits, beyond it sorts
 INITIAL, RETRY = np.uint64(5) << np.uint64(40), 3
 
 
@@ -100,56 +108,82 @@ def _draw_centres(n, seed, attempt, labels):
     labels[first], labels[second] = 0, 1
 
 
+@kernel(counted=False)
+def _mean_of_sides(x, labels, centre, seen, o, j):
+    """The mean of a continuous variable's values on each side, into column `o` of the centres."""
+    for side in range(2):
+        n, total = 0.0, 0.0
+        for r in range(len(x)):
+            counts = labels[r] == side and x[r] == x[r]
+            n += 1.0 if counts else 0.0
+            total += x[r] if counts else 0.0
+        seen[side, j], centre[side, o] = n, total / max(n, 1.0)
+
+
+@kernel(counted=False)
+def _shares_of_sides(x, labels, centre, seen, o, end, j):
+    """The shares of a categorical variable's categories on each side, into the centres from column `o` up to `end`."""
+    centre[:, o:end] = 0.0
+    seen[:, j] = 0.0
+    for r in range(len(x)):
+        if labels[r] >= 0 and x[r] == x[r]:
+            centre[labels[r], o + np.int64(x[r])] += 1.0
+            seen[labels[r], j] += 1.0
+    for side in range(2):
+        for c in range(o, end):
+            centre[side, c] /= max(seen[side, j], 1.0)
+
+
 @kernel(inline="always")
-def _find_centres(variables, rows, scope, labels, centre, seen):
+def _find_centres(variables, columns, scope, labels, centre, seen):
     """The centres of the rows with labels 0 and 1: means and shares of categories, variable after variable.
 
-    `seen` gets the number of values that each is made of.
+    `seen` gets the number of values that each is made of; `columns` are the rows variable by variable.
     """
-    values, n_categories = variables.values, variables.n_categories
-    centre[:] = 0.0
-    seen[:] = 0.0
-    for i in range(len(rows)):
-        side = labels[i]
-        if side < 0:
-            continue
-        o = 0
-        for j in range(len(scope)):
-            v = scope[j]
-            x = values[rows[i], v]
-            if not np.isnan(x):
-                seen[side, j] += 1.0
-                if n_categories[v]:
-                    centre[side, o + np.int64(x)] += 1.0
-                else:
-                    centre[side, o] += x
-            o += max(n_categories[v], 1)
-    for side in range(2):
-        o = 0
-        for j in range(len(scope)):
-            n_entries = max(n_categories[scope[j]], 1)
-            centre[side, o : o + n_entries] /= max(seen[side, j], 1.0)
-            o += n_entries
+    o = 0
+    for j in range(len(scope)):
+        n_categories = variables.n_categories[scope[j]]
+        if n_categories:
+            _shares_of_sides(columns[j], labels, centre, seen, o, o + n_categories, j)
+        else:
+            _mean_of_sides(columns[j], labels, centre, seen, o, j)
+        o += max(n_categories, 1)
+
+
+@kernel(counted=False)
+def _add_distances(x, first, second, scale, difference):
+    """Add a continuous variable's distance to the first centre minus that to the second, where it has a value."""
+    square = scale * scale
+    for r in range(len(x)):
+        d = ((x[r] - first) ** 2 - (x[r] - second) ** 2) / square
+        difference[r] += d if d == d else 0.0
+
+
+@kernel(counted=False)
+def _add_shares(x, first, second, difference):
+    """The same for a categorical variable: the centres are shares of its categories."""
+    for r in range(len(x)):
+        if x[r] == x[r]:
+            difference[r] += second[np.int64(x[r])] - first[np.int64(x[r])]
 
 
 @kernel(inline="always")
-def _assign_rows(variables, rows, scope, centre, seen, labels):
+def _assign_rows(variables, columns, scope, centre, seen, difference, labels):
     """Label each row by the nearer centre; returns whether a label changed, and how many rows have label 1."""
-    values, n_categories, scale = variables.values, variables.n_categories, variables.scale
+    difference[:] = 0.0
+    o = 0
+    for j in range(len(scope)):
+        v = scope[j]
+        n_entries = max(variables.n_categories[v], 1)
+        if seen[0, j] > 0.0 and seen[1, j] > 0.0:
+            if variables.n_categories[v]:
+                _add_shares(columns[j], centre[0, o : o + n_entries], centre[1, o : o + n_entries], difference)
+            else:
+                _add_distances(columns[j], centre[0, o], centre[1, o], variables.scale[v], difference)
+        o += n_entries
     changed, n_second = False, 0
-    for i in range(len(rows)):
-        difference = 0.0  # distance to the first centre minus that to the second
-        o = 0
-        for j in range(len(scope)):
-            v = scope[j]
-            x = values[rows[i], v]
-            if not np.isnan(x) and seen[0, j] > 0.0 and seen[1, j] > 0.0:
-                if n_categories[v]:
-                    difference += centre[1, o + np.int64(x)] - centre[0, o + np.int64(x)]
-                else:
-                    difference += ((x - centre[0, o]) ** 2 - (x - centre[1, o]) ** 2) / (scale[v] * scale[v])
-            o += max(n_categories[v], 1)
-        label = 1 if difference > 0.0 else 0
+    for i in range(len(difference)):
+        label = 1 if difference[i] > 0.0 else 0
         changed |= label != labels[i]
         labels[i] = label
         n_second += label
@@ -165,14 +199,17 @@ def two_means(variables, rows, scope, seed, labels):
     The first centres are two rows drawn at random, several times if these are equal.
     """
     n, width = len(rows), 0
-    for v in scope:
-        width += max(variables.n_categories[v], 1)
+    columns, difference = np.empty((len(scope), n)), np.empty(n)
+    for j in range(len(scope)):
+        width += max(variables.n_categories[scope[j]], 1)
+        for i in range(n):
+            columns[j, i] = variables.values[rows[i], scope[j]]
     centre, seen = np.zeros((2, width)), np.zeros((2, len(scope)))
     for attempt in range(RETRY):
         _draw_centres(n, seed, attempt, labels)
         for _ in range(MOST_ROUNDS):
-            _find_centres(variables, rows, scope, labels, centre, seen)
-            changed, n_second = _assign_rows(variables, rows, scope, centre, seen, labels)
+            _find_centres(variables, columns, scope, labels, centre, seen)
+            changed, n_second = _assign_rows(variables, columns, scope, centre, seen, difference, labels)
             if n_second in (0, n):
                 break
             if not changed:
@@ -191,134 +228,199 @@ def _root_of(group, v):
 
 
 class _Columns(NamedTuple):
-    """The variables to be tested, one after another, and what their values allow.
+    """The variables to be tested, one after another, and what is known of their values.
 
     Attributes
     ----------
     values : float64 of shape (n_variables, n_rows)
-    constant, complete : bool of shape (n_variables,)
+    n_categories, n_observed : int64 of shape (n_variables,)
+    constant : bool of shape (n_variables,)
+    codes, n_seen : int64 of shape (n_variables, n_rows) and (n_variables,)
+        Of a categorical variable: the categories, -1 where missing, and how many different ones there are.
+    sorted : bool of shape (n_variables,)
+        Whether the order of a continuous variable is known; this and what follows is found when it is first needed.
+    order : int64 of shape (n_variables, n_rows)
+        The rows that have a value, in ascending order of it; then the others.
+    ranks, rank_ties : float64 of shape (n_variables, n_rows) and (n_variables,)
+        See `joints.circuit.independence.mean_ranks`; the second is NaN where they are not known.
+    above, below, ties : uint64 of shape (n_variables, n_rows, words) and float64 of shape (n_variables, 3)
+        See `joints.circuit.independence.order_bits`; `ties` is NaN where they are not known.  Empty for many rows.
     """
 
     values: np.ndarray
+    n_categories: np.ndarray
+    n_observed: np.ndarray
     constant: np.ndarray
-    complete: np.ndarray
-
-
-class _Orders(NamedTuple):
-    """All pairs of rows as bits, for the complete continuous variables; see `joints.circuit.independence.order_bits`.
-
-    Attributes
-    ----------
-    known : bool of shape (n_variables,)
-    above, below : uint64 of shape (n_variables, n_rows, words)
-    ties : float64 of shape (n_variables, 3)
-    """
-
-    known: np.ndarray
+    codes: np.ndarray
+    n_seen: np.ndarray
+    sorted: np.ndarray
+    order: np.ndarray
+    ranks: np.ndarray
+    rank_ties: np.ndarray
     above: np.ndarray
     below: np.ndarray
     ties: np.ndarray
 
 
-@kernel(inline="always")
-def _columns_of(values, rows, scope):
-    m, n = len(scope), len(rows)
-    columns = _Columns(np.empty((m, n)), np.ones(m, dtype=np.bool_), np.ones(m, dtype=np.bool_))
-    for i in range(m):
-        column, first = columns.values[i], np.nan
-        for r in range(n):
-            column[r] = values[rows[r], scope[i]]
-            if np.isnan(column[r]):
-                columns.complete[i] = False
-            elif np.isnan(first):
-                first = column[r]
-            elif column[r] != first:
-                columns.constant[i] = False
-    return columns
-
-
-@kernel(inline="always")
-def _orders_of(columns, n_categories):
-    m, n = columns.values.shape
-    n_bits, n_words = m if n <= FEW_ROWS else 0, (n + 63) // 64
-    orders = _Orders(
-        np.zeros(m, dtype=np.bool_),
-        np.empty((n_bits, n, n_words), dtype=np.uint64),
-        np.empty((n_bits, n, n_words), dtype=np.uint64),
-        np.empty((n_bits, 3)),
-    )
-    for i in range(n_bits):
-        if n_categories[i] == 0 and columns.complete[i] and not columns.constant[i]:
-            pairs, triples, spread = order_bits(columns.values[i], n, orders.above[i], orders.below[i])
-            orders.ties[i, 0], orders.ties[i, 1], orders.ties[i, 2] = pairs, triples, spread
-            orders.known[i] = True
-    return orders
-
-
-@kernel(inline="always")
-def _kendall_of_orders(orders, i, j):
-    ties = orders.ties
-    x_ties, y_ties = (ties[i, 0], ties[i, 1], ties[i, 2]), (ties[j, 0], ties[j, 1], ties[j, 2])
-    n = orders.above.shape[1]
-    return kendall_of_bits(n, orders.above[i], x_ties, orders.above[j], orders.below[j], y_ties)
-
-
-@kernel(inline="always")
-def _ascending(column):
-    """The rows that have a value, in ascending order of it."""
-    order = np.argsort(column)  # missing values last
-    n = len(order)
-    while np.isnan(column[order[n - 1]]):
-        n -= 1
-    return order[:n]
-
-
-class _Pairs(NamedTuple):
-    """Room for the rows that have both values of two variables, as numbers and as codes, and for the codes seen."""
+class _Room(NamedTuple):
+    """Room for the rows that have both values of two variables, and for counts of categories."""
 
     x: np.ndarray
     y: np.ndarray
     a: np.ndarray
     b: np.ndarray
-    seen: np.ndarray
+    identity: np.ndarray
+    table: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
 
 
-@kernel(counted=False)
-def _code(column, n, n_categories, codes, seen):
-    """The first n values as integers; returns how many different ones there are."""
-    for c in range(n_categories):
-        seen[c] = False
-    n_seen = 0
-    for r in range(n):
-        code = np.int64(column[r])
-        codes[r] = code
-        n_seen += not seen[code]
-        seen[code] = True
-    return n_seen
+@kernel(inline="always")
+def _room_for(n, most_categories):
+    return _Room(
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.arange(n),
+        np.empty((most_categories, most_categories)),
+        np.empty(most_categories),
+        np.empty(most_categories),
+    )
 
 
-@kernel(counted=False)
-def _p_value(column, other, order, n_categories, n_others, pairs):
-    """p-value of the test of two variables, over the rows that have both; 1 where these are too few.
+@kernel(inline="always")
+def _columns_of(values, rows, scope, n_categories):
+    m, n = len(scope), len(rows)
+    n_bits, n_words = m if n <= FEW_ROWS else 0, (n + 63) // 64
+    columns = _Columns(
+        np.empty((m, n)),
+        n_categories,
+        np.zeros(m, dtype=np.int64),
+        np.ones(m, dtype=np.bool_),
+        np.empty((m, n), dtype=np.int64),
+        np.zeros(m, dtype=np.int64),
+        np.zeros(m, dtype=np.bool_),
+        np.empty((m, n), dtype=np.int64),
+        np.empty((m, n)),
+        np.full(m, np.nan),
+        np.empty((n_bits, n, n_words), dtype=np.uint64),
+        np.empty((n_bits, n, n_words), dtype=np.uint64),
+        np.full((n_bits, 3), np.nan),
+    )
+    seen = np.empty(max(n_categories.max(), 1), dtype=np.bool_)
+    for i in range(m):
+        first = np.nan
+        seen[:] = False
+        for r in range(n):
+            x = values[rows[r], scope[i]]
+            columns.values[i, r] = x
+            columns.codes[i, r] = -1
+            if np.isnan(x):
+                continue
+            columns.n_observed[i] += 1
+            if np.isnan(first):
+                first = x
+            elif x != first:
+                columns.constant[i] = False
+            if n_categories[i]:
+                code = np.int64(x)
+                columns.codes[i, r] = code
+                columns.n_seen[i] += not seen[code]
+                seen[code] = True
+    return columns
 
-    `order` has the rows by the first variable, which is continuous where only one of them is.
-    """
+
+@kernel
+def _sort_column(i, columns):
+    columns.order[i] = np.argsort(columns.values[i])  # missing values last
+    columns.sorted[i] = True
+
+
+@kernel
+def _take_bits(i, columns):
+    column, above, below = columns.values[i], columns.above[i], columns.below[i]
+    if len(column) <= 64:
+        pairs, triples, spread = order_bits(column, above, below)
+    else:
+        if not columns.sorted[i]:
+            _sort_column(i, columns)
+        pairs, triples, spread = order_bits_of_sorted(column, columns.order[i], above, below)
+    columns.ties[i, 0], columns.ties[i, 1], columns.ties[i, 2] = pairs, triples, spread
+
+
+@kernel(inline="always")
+def _p_kendall(i, j, columns, room):
+    n_rows, ties = columns.values.shape[1], columns.ties
+    if len(columns.above) and columns.n_observed[i] == n_rows and columns.n_observed[j] == n_rows:
+        for v in (i, j):
+            if np.isnan(ties[v, 0]):
+                _take_bits(v, columns)
+        x_ties, y_ties = (ties[i, 0], ties[i, 1], ties[i, 2]), (ties[j, 0], ties[j, 1], ties[j, 2])
+        return kendall_of_bits(n_rows, columns.above[i], x_ties, columns.above[j], columns.below[j], y_ties)
+    if not columns.sorted[i]:
+        _sort_column(i, columns)
     n = 0
-    for row in order:
-        if not np.isnan(other[row]):
-            pairs.x[n], pairs.y[n] = column[row], other[row]
+    for row in columns.order[i, : columns.n_observed[i]]:
+        if not np.isnan(columns.values[j, row]):
+            room.x[n], room.y[n] = columns.values[i, row], columns.values[j, row]
             n += 1
-    if n < FEWEST_ROWS:
+    return kendall(room.x[:n], room.y[:n]) if n >= FEWEST_ROWS else 1.0
+
+
+@kernel(inline="always")
+def _p_kruskal(i, j, columns, room):
+    k, n, n_b = columns.n_categories[j], columns.values.shape[1], columns.n_seen[j]
+    rank_sum, size = room.rows[:k], room.columns[:k]
+    complete = columns.n_observed[i] == n and columns.n_observed[j] == n
+    if complete and (n < FEWEST_ROWS or n_b < 2 or n <= 4 * n_b):
         return 1.0
-    if n_others == 0:
-        return kendall(pairs.x[:n], pairs.y[:n])
-    n_b = _code(pairs.y, n, n_others, pairs.b, pairs.seen)
-    if n_categories == 0:
-        return kruskal(pairs.x[:n], pairs.b[:n], n_others) if n_b > 1 and n > 4 * n_b else 1.0
-    n_a = _code(pairs.x, n, n_categories, pairs.a, pairs.seen)
-    if n_a < 2 or n_b < 2 or n <= 2 * n_a * n_b:
+    if not columns.sorted[i]:
+        _sort_column(i, columns)
+    if complete:
+        if np.isnan(columns.rank_ties[i]):
+            columns.rank_ties[i] = mean_ranks(columns.values[i], columns.order[i], columns.ranks[i])
+        return kruskal(columns.ranks[i], columns.rank_ties[i], columns.codes[j], rank_sum, size)
+    n = 0
+    for row in columns.order[i, : columns.n_observed[i]]:
+        if columns.codes[j, row] >= 0:
+            room.x[n], room.b[n] = columns.values[i, row], columns.codes[j, row]
+            n += 1
+    n_b = _n_different(room.b[:n], size)
+    if n < FEWEST_ROWS or n_b < 2 or n <= 4 * n_b:
         return 1.0
-    return chi_square(pairs.a[:n], pairs.b[:n], n_categories, n_others)
+    ties = mean_ranks(room.x, room.identity[:n], room.y)
+    return kruskal(room.y[:n], ties, room.b[:n], rank_sum, size)
+
+
+@kernel(inline="always")
+def _p_chi_square(i, j, columns, room):
+    n, n_a, n_b = columns.values.shape[1], columns.n_seen[i], columns.n_seen[j]
+    a, b = columns.codes[i], columns.codes[j]
+    if columns.n_observed[i] < n or columns.n_observed[j] < n:
+        n = 0
+        for row in range(len(a)):
+            if a[row] >= 0 and b[row] >= 0:
+                room.a[n], room.b[n] = a[row], b[row]
+                n += 1
+        a, b = room.a[:n], room.b[:n]
+        n_a, n_b = _n_different(a, room.rows), _n_different(b, room.columns)
+    if n < FEWEST_ROWS or n_a < 2 or n_b < 2 or n <= 2 * n_a * n_b:
+        return 1.0
+    table = room.table[: columns.n_categories[i], : columns.n_categories[j]]
+    return chi_square(a, b, table, room.rows, room.columns)
+
+
+@kernel(counted=False)
+def _n_different(codes, room):
+    """How many different codes there are."""
+    for c in range(len(room)):
+        room[c] = 0.0
+    n = 0
+    for code in codes:
+        n += room[code] == 0.0
+        room[code] = 1.0
+    return n
 
 
 @kernel(inline="always")
@@ -327,6 +429,17 @@ def _has_turn(i, j, n_categories):
     if (n_categories[i] > 0) == (n_categories[j] > 0):
         return i < j
     return n_categories[i] == 0
+
+
+@kernel(inline="always")
+def _p_value(i, j, columns, room):
+    """p-value of the test of two variables, over the rows that have both; 1 where these are too few."""
+    n_categories = columns.n_categories
+    if n_categories[i] > 0:
+        return _p_chi_square(i, j, columns, room)
+    if n_categories[j] > 0:
+        return _p_kruskal(i, j, columns, room)
+    return _p_kendall(i, j, columns, room)
 
 
 @kernel
@@ -342,25 +455,15 @@ def dependent_groups(variables, rows, scope, group):
     if len(rows) < FEWEST_ROWS:
         return n_groups
     n_categories = variables.n_categories[scope]
-    columns = _columns_of(variables.values, rows, scope)
-    orders = _orders_of(columns, n_categories)
-    n = len(rows)
-    a, b = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    pairs = _Pairs(np.empty(n), np.empty(n), a, b, np.empty(n_categories.max(), dtype=np.bool_))
+    columns = _columns_of(variables.values, rows, scope, n_categories)
+    room = _room_for(len(rows), max(n_categories.max(), 1))
     for i in range(m):
         if columns.constant[i]:
             continue  # independent of everything
-        order = np.empty(0, dtype=np.int64)
         for j in range(m):
             if columns.constant[j] or not _has_turn(i, j, n_categories) or _root_of(group, i) == _root_of(group, j):
                 continue
-            if orders.known[i] and orders.known[j]:
-                p = _kendall_of_orders(orders, i, j)
-            else:
-                if len(order) == 0:
-                    order = _ascending(columns.values[i])
-                p = _p_value(columns.values[i], columns.values[j], order, n_categories[i], n_categories[j], pairs)
-            if p < variables.threshold:
+            if _p_value(i, j, columns, room) < variables.threshold:
                 group[_root_of(group, j)] = _root_of(group, i)
                 n_groups -= 1
                 if n_groups == 1:
@@ -598,7 +701,7 @@ def learn_leaves(
     found = [pair for part in run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs) for pair in part]
     of_leaf = np.full(forest.n_leaves, -1, dtype=np.int64)
     of_leaf[[leaf for leaf, _ in found]] = np.arange(len(found))
-    return leaves._replace(circuits=join_circuits([circuit for _, circuit in found], of_leaf, len(scope)))
+    return leaves._replace(circuits=join_circuits([circuit for _, circuit in found], of_leaf, variables.n_categories))
 
 
 def _indicator(k: int, n_classes: int, variable: int, log_weight: float) -> Circuit:
@@ -631,7 +734,7 @@ def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uin
         parts.append(_indicator(k, data.n_classes, n_features, np.log(counts[k] / counts.sum())))
         parts.append(circuit._replace(parent=np.where(circuit.parent < 0, n_nodes, circuit.parent + n_nodes + 1)))
         n_nodes += 1 + len(circuit.parent)
-    circuits = join_circuits([chain_circuits(parts)], np.zeros(1, dtype=np.int64), n_features + 1)
+    circuits = join_circuits([chain_circuits(parts)], np.zeros(1, dtype=np.int64), variables.n_categories)
     leaf = Tree(
         feature=np.array([-1], dtype=np.int32),
         threshold=np.array([np.nan]),

@@ -13,8 +13,6 @@ import numpy as np
 
 from joints.numerics.compiled import kernel
 
-MOST_LOG_DENSITY = 50.0  # of a circuit's densities above one together: beyond, their plain product might overflow
-
 
 class Circuit(NamedTuple):
     """One circuit, as it is learned.
@@ -52,13 +50,18 @@ class Circuits(NamedTuple):
         A sum node, otherwise a product node.
     log_weight : float64 of shape (n_nodes,)
         Log weight of the edge from a sum node.
-    variable_start : int64 of shape (n_circuits, n_variables + 1)
-        The univariate densities of circuit c over variable u are ``variable_start[c, u]`` up to
-        ``variable_start[c, u + 1]``: a row needs those of its observed variables only.
-    factor_node, factor_offset : int64 of shape (n_factors,)
-        The product node that a univariate density belongs to, and where its entries begin in `parameters`.
+    factor_start : int64 of shape (n_nodes + 1,)
+        The univariate densities of node v are ``factor_start[v]`` up to ``factor_start[v + 1]``; sum nodes have none.
+    factor_variable, factor_offset : int64 of shape (n_factors,)
+        The variable of a univariate density, and where its entries begin in `parameters`.
     parameters : float64
         Three entries for a Gaussian, otherwise one per category; see `joints.circuit.leaves`.
+    depth : int64 of shape (n_nodes,)
+        0 at a root.
+    weight, probabilities : float64
+        Exponentials of `log_weight`, and of `parameters` where these are log-probabilities.
+    peaks : float64 of shape (n_circuits, n_variables)
+        The highest peak of a circuit's Gaussians over each variable, in logarithms; 0 for a categorical variable.
     """
 
     of_leaf: np.ndarray
@@ -66,15 +69,24 @@ class Circuits(NamedTuple):
     parent: np.ndarray
     is_sum: np.ndarray
     log_weight: np.ndarray
-    variable_start: np.ndarray
-    factor_node: np.ndarray
+    factor_start: np.ndarray
+    factor_variable: np.ndarray
     factor_offset: np.ndarray
     parameters: np.ndarray
+    depth: np.ndarray
+    weight: np.ndarray
+    probabilities: np.ndarray
+    peaks: np.ndarray
 
     @property
     def most_nodes(self) -> int:
         """Nodes of the largest circuit."""
         return int(np.diff(self.node_start).max(initial=0))
+
+    @property
+    def most_depths(self) -> int:
+        """Depths of the deepest circuit."""
+        return int(self.depth.max(initial=-1)) + 1
 
 
 class Scratch(NamedTuple):
@@ -85,48 +97,38 @@ class Scratch(NamedTuple):
     value, top : float64 of shape (n_nodes, n_targets)
         A node above a density of the target has a value for each of the target's categories, the others have one in
         column 0.  `top` holds the largest of a sum's terms, or what a product waits for.
-    logs, plain : float64 of shape (n_nodes,)
-    plain_bits : int64 of shape (n_nodes,)
-        `plain` seen as integers.
     with_target : bool of shape (n_nodes,)
         Whether a node is above a density of the target.
     """
 
     value: np.ndarray
     top: np.ndarray
-    logs: np.ndarray
-    plain: np.ndarray
-    plain_bits: np.ndarray
     with_target: np.ndarray
 
 
 @kernel
 def scratch_of(n_nodes, n_targets):
     """Scratch space for circuits of up to `n_nodes` nodes."""
-    plain = np.empty(n_nodes)
-    return Scratch(
-        np.empty((n_nodes, n_targets)),
-        np.empty((n_nodes, n_targets)),
-        np.empty(n_nodes),
-        plain,
-        plain.view(np.int64),
-        np.empty(n_nodes, dtype=np.bool_),
-    )
+    return Scratch(np.empty((n_nodes, n_targets)), np.empty((n_nodes, n_targets)), np.empty(n_nodes, dtype=np.bool_))
 
 
 def no_circuits(n_leaves: int) -> Circuits:
     """Every leaf is fully factorised."""
-    empty = np.empty(0, dtype=np.int64)
+    empty, nothing = np.empty(0, dtype=np.int64), np.empty(0)
     return Circuits(
         of_leaf=np.full(n_leaves, -1, dtype=np.int64),
         node_start=np.zeros(1, dtype=np.int64),
         parent=empty,
         is_sum=np.empty(0, dtype=np.bool_),
-        log_weight=np.empty(0),
-        variable_start=np.zeros((0, 1), dtype=np.int64),
-        factor_node=empty,
+        log_weight=nothing,
+        factor_start=np.zeros(1, dtype=np.int64),
+        factor_variable=empty,
         factor_offset=empty,
-        parameters=np.empty(0),
+        parameters=nothing,
+        depth=empty,
+        weight=nothing,
+        probabilities=nothing,
+        peaks=np.zeros((0, 1)),
     )
 
 
@@ -144,31 +146,68 @@ def chain_circuits(parts: list[Circuit]) -> Circuit:
     )
 
 
-def join_circuits(parts: list[Circuit], of_leaf: np.ndarray, n_variables: int) -> Circuits:
-    """The circuits of a forest's leaves, their densities sorted by circuit and variable."""
+@kernel
+def _depths(parent):
+    depth = np.zeros(len(parent), dtype=np.int64)
+    for v in range(len(parent)):
+        if parent[v] >= 0:
+            depth[v] = depth[parent[v]] + 1
+    return depth
+
+
+@kernel
+def _take_peaks(circuit, factor_variable, factor_offset, parameters, n_categories, peaks, probabilities):
+    """The highest peaks by circuit and variable, and the probabilities out of their logarithms."""
+    seen = np.zeros(peaks.shape, dtype=np.bool_)
+    for j in range(len(factor_variable)):
+        c, u, o = circuit[j], factor_variable[j], factor_offset[j]
+        if n_categories[u]:
+            for k in range(o, o + n_categories[u]):
+                probabilities[k] = np.exp(parameters[k])
+        elif not seen[c, u] or parameters[o + 2] > peaks[c, u]:
+            seen[c, u], peaks[c, u] = True, parameters[o + 2]
+
+
+def join_circuits(parts: list[Circuit], of_leaf: np.ndarray, n_categories: np.ndarray) -> Circuits:
+    """The circuits of a forest's leaves over variables with so many categories (0: continuous)."""
     if not parts:
         return no_circuits(len(of_leaf))
     n_nodes = [len(part.parent) for part in parts]
     node_start = np.append(_starts(n_nodes), sum(n_nodes))
     all_of = chain_circuits(parts)
+    parent = np.where(all_of.parent >= 0, all_of.parent + np.repeat(node_start[:-1], n_nodes), -1)
     circuit = np.repeat(np.arange(len(parts)), [len(part.factor_node) for part in parts])
-    place = circuit * n_variables + all_of.factor_variable
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(len(parts) * n_variables + 1))
-    variable_start = np.empty((len(parts), n_variables + 1), dtype=np.int64)
-    variable_start[:, :-1] = ends[:-1].reshape(len(parts), n_variables)
-    variable_start[:, -1] = ends[n_variables::n_variables]
+    peaks, probabilities = np.zeros((len(parts), len(n_categories))), np.zeros(len(all_of.parameters))
+    _take_peaks(
+        circuit, all_of.factor_variable, all_of.factor_offset, all_of.parameters, n_categories, peaks, probabilities
+    )
     return Circuits(
         of_leaf=of_leaf,
         node_start=node_start,
-        parent=np.where(all_of.parent >= 0, all_of.parent + np.repeat(node_start[:-1], n_nodes), -1),
+        parent=parent,
         is_sum=all_of.is_sum,
         log_weight=all_of.log_weight,
-        variable_start=variable_start,
-        factor_node=all_of.factor_node[order],
-        factor_offset=all_of.factor_offset[order],
+        factor_start=np.searchsorted(all_of.factor_node, np.arange(len(parent) + 1)),  # they come node by node
+        factor_variable=all_of.factor_variable,
+        factor_offset=all_of.factor_offset,
         parameters=all_of.parameters,
+        depth=_depths(parent),
+        weight=np.exp(all_of.log_weight),
+        probabilities=probabilities,
+        peaks=peaks,
     )
+
+
+@kernel
+def above_variable(variable, circuits):
+    """Which nodes are above a density of this variable."""
+    above = np.zeros(len(circuits.parent), dtype=np.bool_)
+    for node in range(len(above) - 1, -1, -1):
+        for j in range(circuits.factor_start[node], circuits.factor_start[node + 1]):
+            above[node] |= circuits.factor_variable[j] == variable
+        if above[node] and circuits.parent[node] >= 0:
+            above[circuits.parent[node]] = True
+    return above
 
 
 # The kernels below run for every row and node.  Their parts are inlined, and they neither allocate nor count references
@@ -176,41 +215,22 @@ def join_circuits(parts: list[Circuit], of_leaf: np.ndarray, n_variables: int) -
 
 
 @kernel(inline="always")
-def _add_factors(x, target, c, circuits, n_categories, logs, of_target):
-    """Add the log-densities of a row's observed variables to their product nodes' `logs`.
-
-    ``of_target`` (node, category) gets the log-probabilities of the target.
-    """
-    first, variable_start, factor_node = circuits.node_start[c], circuits.variable_start, circuits.factor_node
-    factor_offset, parameters = circuits.factor_offset, circuits.parameters
-    for u in range(len(n_categories)):
-        start, end = variable_start[c, u], variable_start[c, u + 1]
+def _add_factors(x, target, node, v, circuits, n_categories, scratch):
+    """Start a product node with the log-densities of its observed variables, and those of the target's categories."""
+    value, top, with_target, parameters = scratch.value, scratch.top, scratch.with_target, circuits.parameters
+    for j in range(circuits.factor_start[node], circuits.factor_start[node + 1]):
+        u, o = circuits.factor_variable[j], circuits.factor_offset[j]
         if u == target:
-            for j in range(start, end):
-                for k in range(of_target.shape[1]):
-                    of_target[factor_node[j] - first, k] = parameters[factor_offset[j] + k]
+            with_target[v] = True
+            for k in range(value.shape[1]):
+                top[v, k] = parameters[o + k]
         elif np.isnan(x[u]):
             continue
         elif n_categories[u]:
-            code = np.int64(x[u])
-            for j in range(start, end):
-                logs[factor_node[j] - first] += parameters[factor_offset[j] + code]
+            value[v, 0] += parameters[o + np.int64(x[u])]
         else:
-            for j in range(start, end):
-                o = factor_offset[j]
-                d = x[u] - parameters[o]
-                logs[factor_node[j] - first] += parameters[o + 2] + parameters[o + 1] * d * d
-
-
-@kernel(inline="always")
-def _clear(target, c, circuits, scratch):
-    """Nothing is known yet but which product nodes have a density of the target."""
-    first, with_target, logs = circuits.node_start[c], scratch.with_target, scratch.logs
-    for v in range(circuits.node_start[c + 1] - first):
-        with_target[v], logs[v] = False, 0.0
-    if target >= 0:
-        for j in range(circuits.variable_start[c, target], circuits.variable_start[c, target + 1]):
-            with_target[circuits.factor_node[j] - first] = True
+            d = x[u] - parameters[o]
+            value[v, 0] += parameters[o + 2] + parameters[o + 1] * d * d
 
 
 @kernel(inline="always")
@@ -263,14 +283,11 @@ def evaluate_circuit(x, target, c, circuits, n_categories, scratch):
     `target` is a categorical variable, or -1 (and then `scratch` has one column).  Never runs out of range.
     """
     first, parent, is_sum, log_weight = circuits.node_start[c], circuits.parent, circuits.is_sum, circuits.log_weight
-    value, top, with_target, logs = scratch.value, scratch.top, scratch.with_target, scratch.logs
+    value, top, with_target = scratch.value, scratch.top, scratch.with_target
     n = circuits.node_start[c + 1] - first
-    _clear(target, c, circuits, scratch)
     for v in range(n):
-        top[v, 0] = -np.inf
-    _add_factors(x, target, c, circuits, n_categories, logs, top)
-    for v in range(n):
-        value[v, 0] = logs[v]
+        value[v, 0], top[v, 0], with_target[v] = 0.0, -np.inf, False
+        _add_factors(x, target, first + v, v, circuits, n_categories, scratch)
     for v in range(n - 1, -1, -1):
         node = first + v
         _finish(v, is_sum[node], value, top, with_target)
@@ -315,74 +332,6 @@ def exponentials(logs, n, largest, out, bits):
         out[i] *= logs[i]
 
 
-@kernel(inline="always")
-def _take_exponentials(c, circuits, scratch):
-    """Densities out of their logarithms at product nodes, zeros at sum nodes, the target's probabilities."""
-    first, is_sum = circuits.node_start[c], circuits.is_sum
-    value, plain, with_target = scratch.value, scratch.plain, scratch.with_target
-    n = circuits.node_start[c + 1] - first
-    exponentials(scratch.logs, n, 0.0, plain, scratch.plain_bits)
-    for v in range(n):
-        if is_sum[first + v]:
-            plain[v] = 0.0
-        if with_target[v]:
-            for k in range(value.shape[1]):
-                value[v, k] = np.exp(value[v, k])
-
-
-@kernel(inline="always")
-def _hand_up(c, circuits, weight, scratch):
-    """Sums and products from the last node of a circuit to its root, in plain numbers."""
-    first, parent, is_sum = circuits.node_start[c], circuits.parent, circuits.is_sum
-    value, plain, with_target = scratch.value, scratch.plain, scratch.with_target
-    for v in range(circuits.node_start[c + 1] - first - 1, 0, -1):
-        node = first + v
-        p = parent[node] - first
-        if with_target[v]:
-            scale = 1.0 if is_sum[node] else plain[v]
-            if not is_sum[parent[node]]:
-                for k in range(value.shape[1]):
-                    value[p, k] = scale * value[v, k]
-            else:
-                scale *= weight[node]
-                if not with_target[p]:
-                    for k in range(value.shape[1]):
-                        value[p, k] = 0.0
-                for k in range(value.shape[1]):
-                    value[p, k] += scale * value[v, k]
-            with_target[p] = True
-        elif is_sum[parent[node]]:
-            plain[p] += weight[node] * plain[v]
-        else:
-            plain[p] *= plain[v]
-
-
-@kernel(counted=False)
-def evaluate_quickly(x, target, c, circuits, weight, n_categories, scratch):
-    """`evaluate_circuit` without logarithms: the root's values for the target's categories into ``scratch.value[0]``.
-
-    All exponentials are taken at once, then sums and products are plain; `weight` has the exponentials of the edges'
-    log weights.  Returns whether that can be relied on: not where the row is so unlikely that numbers run out of range,
-    or where densities are so high that a product of them might.
-    """
-    first, value, logs, plain = circuits.node_start[c], scratch.value, scratch.logs, scratch.plain
-    _clear(target, c, circuits, scratch)
-    _add_factors(x, target, c, circuits, n_categories, logs, value)
-    high = 0.0
-    for v in range(circuits.node_start[c + 1] - first):
-        high += max(logs[v], 0.0)
-    if high > MOST_LOG_DENSITY:
-        return False
-    _take_exponentials(c, circuits, scratch)
-    _hand_up(c, circuits, weight, scratch)
-    shared = 1.0 if circuits.is_sum[first] else plain[0]
-    largest = 0.0
-    for k in range(value.shape[1]):
-        value[0, k] = value[0, k] * shared if scratch.with_target[0] else plain[0]
-        largest = max(largest, value[0, k])
-    return 1e-250 < largest < 1e250
-
-
 @kernel
 def draw_factors(x, c, circuits, value, uniform, factors):
     """Choose a child of every sum node on the way down, by weight times value; list the densities to draw from.
@@ -404,8 +353,8 @@ def draw_factors(x, c, circuits, value, uniform, factors):
             uniform[p] -= np.exp(circuits.log_weight[node] + value[v, 0] - value[p, 0])
             if uniform[p] < 0.0 or last_child[p] == node:
                 chosen[p] = active[v] = True
-    for u in range(len(x)):
-        if np.isnan(x[u]):
-            for j in range(circuits.variable_start[c, u], circuits.variable_start[c, u + 1]):
-                if active[circuits.factor_node[j] - first]:
-                    factors[u] = j
+    for node in range(first, last):
+        if active[node - first]:
+            for j in range(circuits.factor_start[node], circuits.factor_start[node + 1]):
+                if np.isnan(x[circuits.factor_variable[j]]):
+                    factors[circuits.factor_variable[j]] = j

@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from joints.forest.arrays import Forest
 from joints.forest.route import first_leaf_below, goes_to_left
+from joints.numerics.bits import trailing_zeros
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
@@ -69,16 +67,6 @@ class Rows(NamedTuple):
     back: np.ndarray
     complete: np.ndarray
     n_incomplete: int
-
-
-@intrinsic
-def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest one of a uint64 (64 where there is none)."""
-
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
 
 
 @kernel(counted=False)
@@ -304,14 +292,18 @@ def _friedman_trees(rows, forest, first_tree, last_tree, n_categories, leaf_coun
 
 
 def different_rows(X: np.ndarray) -> Rows:
-    """Find the rows that occur several times, as incomplete rows of discrete values often do."""
+    """Find the rows that occur several times, as incomplete rows of discrete values often do.
+
+    Rows that lack the same features stand together.
+    """
     table = np.where(np.isnan(X), np.nan, X + 0.0)  # one bit pattern for NaN, one for zero
     whole_rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()
     _, index, back = np.unique(whole_rows, return_index=True, return_inverse=True)
-    if len(index) < len(table):
-        table = table[index]
-    else:
-        back = np.arange(len(table))
+    lacks = np.packbits(np.isnan(table[index]), axis=1)
+    order = np.lexsort(lacks.T[::-1])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    table, back = table[index[order]], place[back]
     complete = np.asarray(~np.isnan(table).any(axis=1))
     return Rows(table, back, complete, int(len(complete) - complete.sum()))
 

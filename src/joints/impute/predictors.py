@@ -57,7 +57,7 @@ class ColumnForest:
 @kernel(inline="always")
 def _child(nodes, cells, row, at):
     node = nodes[at]
-    return node.left if cells[row, node.feature] <= node.threshold else node.right
+    return node["left"] if cells[row, node["feature"]] <= node["threshold"] else node["right"]
 
 
 @kernel

@@ -302,7 +302,7 @@ def _learned(reader: _Reader, c: int) -> Node:
         above = circuits.parent[v]
         weight = _number(float(np.exp(circuits.log_weight[v]))) if circuits.is_sum[above] else ""
         nodes[above - first].children.append(Edge(nodes[v - first], weight))
-    for u in range(len(reader.categories) + 1):
-        for j in range(circuits.variable_start[c, u], circuits.variable_start[c, u + 1]):
-            nodes[circuits.factor_node[j] - first].children.append(Edge(Node("density", f"p({reader.variable(u)})")))
+    for v in range(first, last):
+        for u in circuits.factor_variable[circuits.factor_start[v] : circuits.factor_start[v + 1]]:
+            nodes[v - first].children.append(Edge(Node("density", f"p({reader.variable(int(u))})")))
     return nodes[0]
