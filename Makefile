@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+READY := $(VENV)/.compiled
 CORES ?= all
 RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
@@ -13,15 +14,15 @@ PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := quick
 .PHONY: quick paper reference verify config test lint bench environment help
 
-quick: $(STAMP) ## a first look at the paper, without OpenML (the default target)
+quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
 	@[ ! -f results/quick/summary.txt ] || { echo; cat results/quick/summary.txt; }
 
-paper: $(STAMP) ## the whole paper, with its data from OpenML
+paper: $(READY) ## the whole paper, with its data from OpenML
 	@$(SNAKEMAKE) --configfile config/config.yaml $(ARGS)
 	@[ ! -f results/paper/summary.txt ] || { echo; cat results/paper/summary.txt; }
 
-reference: $(STAMP) ## regenerate results/reference, the committed run, and its numbers in *.md
+reference: $(READY) ## regenerate results/reference, the committed run, and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
 
@@ -65,4 +66,9 @@ $(STAMP): requirements.lock
 	[ -x $(BIN)/python ] || $$found -m venv $(VENV)
 	@$(PIP) --requirement requirements.lock
 	@$(PIP) --no-deps --editable .
+	@touch $@
+
+# numerical code is compiled once, before any job starts
+$(READY): $(STAMP) $(wildcard src/joints/*/*.py)
+	@$(BIN)/python -m joints.prepare
 	@touch $@

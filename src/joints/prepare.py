@@ -1,0 +1,86 @@
+"""Compile all numerical code now instead of when it is first used: ``python -m joints.prepare``.
+
+Every estimator is used once on a small table of mixed features with holes.  Compiled code is kept on disk (see
+`joints.numerics.compiled`), so this takes about a minute after an installation and a few seconds at any other time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from joints.circuit.generative import GenerativeForestClassifier
+from joints.circuit.learnspn_classifier import LearnSPNClassifier
+from joints.forest.classifier import ForestClassifier
+from joints.impute.knn import KNNImputer
+from joints.impute.mean import MeanImputer
+from joints.impute.missforest import MissForestImputer
+from joints.impute.refit import MissForestRefitImputer
+from joints.numerics.compiled import MARKER
+
+CATEGORIES = {3: 3, 4: 2}
+
+
+def table(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A table of three continuous and two categorical features, the same with holes, and classes."""
+    random = np.random.default_rng(0)
+    X = np.column_stack(
+        [random.normal(size=(n_rows, 3)), *(random.integers(0, k, n_rows) for k in CATEGORIES.values())]
+    )
+    X[:, 1] += X[:, 0]
+    holes = np.where(random.random(X.shape) < 0.4, np.nan, X)
+    return X, holes, (X[:, 0] + X[:, 3] > random.normal(size=n_rows)).astype(np.int64)
+
+
+def steps() -> dict[str, Callable[[], object]]:
+    """What is compiled, by the name that a user sees."""
+    X, holes, y = table()
+    forest = ForestClassifier(2, random_state=0, categorical_features=CATEGORIES)
+    factorised = GenerativeForestClassifier(2, random_state=0, categorical_features=CATEGORIES)
+    learned = GenerativeForestClassifier(
+        2, leaves="lspn", min_rows=10, max_depth=3, random_state=0, categorical_features=CATEGORIES
+    )
+    learnspn = LearnSPNClassifier(random_state=0, categorical_features=CATEGORIES)
+
+    def ask(model: GenerativeForestClassifier | LearnSPNClassifier) -> None:
+        model.fit(holes, y)
+        model.fit(X, y).predict_proba(X)
+        model.predict_proba(holes)
+        model.log_joint(holes)
+        model.predict_proba(holes, target=3, y=y)
+        model.sample(2, given=holes[:1])
+
+    def impute(imputer: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
+        imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
+        imputer.fit(holes).transform(holes)
+
+    return {
+        "growing forests": lambda: forest.fit(holes, y).fit(X, y).predict_proba(X),
+        "Friedman's method": lambda: forest.predict_proba(holes),
+        "surrogate splits": lambda: forest.predict_proba(holes, missing="surrogate"),
+        "Generative Forests": lambda: ask(factorised),
+        "LearnSPN leaves": lambda: ask(learned),
+        "LearnSPN": lambda: ask(learnspn),
+        "mean imputation": lambda: impute(MeanImputer()),
+        "KNN imputation": lambda: [impute(KNNImputer(metric=metric)) for metric in ("published", "huang")],
+        "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
+        "MissForest, refitted": lambda: impute(MissForestRefitImputer(2, random_state=0)),
+    }
+
+
+def main() -> None:
+    os.environ[MARKER] = os.devnull  # the steps say it all
+    start, all_of = time.monotonic(), steps()
+    end = "\r" if sys.stderr.isatty() else "\n"
+    for i, (name, step) in enumerate(all_of.items()):
+        print(f"Compiling numerical code, {i + 1} of {len(all_of)}: {name:24s}", end=end, file=sys.stderr, flush=True)
+        step()
+    print(f"Numerical code is ready ({time.monotonic() - start:.0f} seconds).{' ' * 32}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
