@@ -9,7 +9,6 @@ from mixed import hide, mixed_table
 from joints import GenerativeForestClassifier, LearnSPNClassifier
 from joints.circuit.batches import ROWS, batch_of, visit_circuits, visits_of
 from joints.circuit.nodes import above_variable, evaluate_circuit, scratch_of
-from joints.numerics.compiled import kernel
 
 
 class Query(NamedTuple):
@@ -19,22 +18,18 @@ class Query(NamedTuple):
     above_target: np.ndarray
 
 
-@kernel
-def room_for(n, n_leaves, n_targets):
-    return visits_of(n, n_leaves, n_targets)
-
-
 def ask_in_batches(circuits, X, query, n_targets):
     """Log-density and scaled targets, for every circuit and row."""
     n_circuits, n = len(circuits.node_start) - 1, len(X)
-    visits = room_for(n_circuits * n, n_circuits, n_targets)
-    visits.row[:] = np.repeat(np.arange(n), n_circuits)
-    visits.leaf[:] = np.tile(np.arange(n_circuits), n)
+    visits, n_visits = visits_of(n_circuits, True, n_targets), n_circuits * n
+    visits.leaf[:n_visits] = np.tile(np.arange(n_circuits), n)
+    visits.row_end[:n] = n_circuits * np.arange(1, n + 1)
     batch = batch_of(X.shape[1] + 1, circuits.most_nodes, circuits.most_depths, n_targets)
     nodes = scratch_of(circuits.most_nodes, n_targets)
     circuit = np.arange(n_circuits)
-    visit_circuits(np.ascontiguousarray(X.T), len(visits.row), circuit, query, circuits, batch, nodes, visits)
-    return visits.log.reshape(n, n_circuits), visits.given.reshape(n, n_circuits, n_targets)
+    visit_circuits(np.ascontiguousarray(X.T)[:, 0:n], circuit, query, circuits, batch, nodes, visits)
+    log, given = visits.log[:n_visits], visits.given[:n_visits]
+    return log.reshape(n, n_circuits), given.reshape(n, n_circuits, n_targets)
 
 
 def ask_row_by_row(circuits, X, query, n_targets):

@@ -18,6 +18,7 @@ from joints.circuit.nodes import evaluate_circuit, exponentials
 from joints.numerics.compiled import kernel
 
 ROWS = 64  # in a batch
+VISITS, VISITS_TO_CIRCUITS = 1 << 12, 1 << 17  # of rows that are asked together, without circuits and with them
 SMALLEST = 1e-250  # a root's value that can be relied on: what was lost on the way is below 1e-300
 
 
@@ -26,7 +27,6 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    rows : int64 of shape (ROWS,)
     x : float64 of shape (n_variables, ROWS)
         The rows, NaN where a value is missing.
     n_observed : int64 of shape (n_variables,)
@@ -47,7 +47,6 @@ class Batch(NamedTuple):
         The logarithm that all values of a row have to be raised by.
     """
 
-    rows: np.ndarray
     x: np.ndarray
     n_observed: np.ndarray
     needed: np.ndarray
@@ -65,7 +64,6 @@ def batch_of(n_variables, n_nodes, n_depths, n_targets):
     """Room for a batch of rows, for circuits of up to so many nodes and depths."""
     density = np.empty(ROWS)
     return Batch(
-        np.empty(ROWS, dtype=np.int64),
         np.empty((n_variables, ROWS)),
         np.empty(n_variables, dtype=np.int64),
         np.empty(n_nodes, dtype=np.bool_),
@@ -234,44 +232,49 @@ class Visits(NamedTuple):
 
     Attributes
     ----------
-    row, leaf : int64 of shape (most_visits,)
-        Leaves are counted from the tree's first.
+    leaf, row_end : int64 of shape (most_visits,)
+        The leaves, counted from the tree's first, and where those of each row end.
     log : float64 of shape (most_visits,)
-        The log-density of the row in a circuit, with its most likely target.
+        The log-density of the row in a circuit, with its most likely target.  This and the next three are empty where
+        no leaf is a circuit.
     given : float64 of shape (most_visits, n_targets)
-        The targets in a circuit, the largest scaled to 1.  Empty where no leaf is a circuit.
-    order : int64 of shape (most_visits,)
-        The visits to circuits, leaf by leaf.
+        The targets in a circuit, the largest scaled to 1.
+    order, row : int64 of shape (most_visits,)
+        The visits to circuits, leaf by leaf, and their rows.
     leaf_end : int64 of shape (most_leaves + 1,)
         Where those of each leaf end in `order`.
     """
 
-    row: np.ndarray
     leaf: np.ndarray
+    row_end: np.ndarray
     log: np.ndarray
     given: np.ndarray
     order: np.ndarray
+    row: np.ndarray
     leaf_end: np.ndarray
 
 
-@kernel(inline="always")
-def visits_of(most_visits, most_leaves, n_targets):
-    """Room for so many visits."""
+@kernel
+def visits_of(most_leaves, with_circuits, n_targets):
+    """Room for the visits of some rows to trees of so many leaves: of many rows if there are circuits to be asked."""
+    most_visits = max(most_leaves, VISITS_TO_CIRCUITS if with_circuits else VISITS)
+    n_answers = most_visits if with_circuits else 0
     return Visits(
         np.empty(most_visits, dtype=np.int64),
         np.empty(most_visits, dtype=np.int64),
-        np.empty(most_visits),
-        np.empty((most_visits, n_targets)),
-        np.empty(most_visits, dtype=np.int64),
+        np.empty(n_answers),
+        np.empty((n_answers, n_targets)),
+        np.empty(n_answers, dtype=np.int64),
+        np.empty(n_answers, dtype=np.int64),
         np.empty(most_leaves + 1, dtype=np.int64),
     )
 
 
 @kernel(inline="always")
-def _sort_visits(n, circuit, visits):
-    """Sort the first n visits by leaf, those to circuits only."""
-    end, leaf, order = visits.leaf_end, visits.leaf, visits.order
-    n_leaves = len(circuit)
+def _sort_visits(n_rows, circuit, visits):
+    """Sort the visits of some rows by leaf, those to circuits only."""
+    end, leaf, order, row, row_end = visits.leaf_end, visits.leaf, visits.order, visits.row, visits.row_end
+    n_leaves, n = len(circuit), row_end[n_rows - 1]
     for v in range(n_leaves + 1):
         end[v] = 0
     for i in range(n):
@@ -279,10 +282,13 @@ def _sort_visits(n, circuit, visits):
             end[leaf[i] + 1] += 1
     for v in range(n_leaves):
         end[v + 1] += end[v]
-    for i in range(n):
-        if circuit[leaf[i]] >= 0:
-            order[end[leaf[i]]] = i
-            end[leaf[i]] += 1
+    i = np.int64(0)
+    for r in range(n_rows):
+        while i < row_end[r]:
+            if circuit[leaf[i]] >= 0:
+                order[end[leaf[i]]], row[end[leaf[i]]] = i, r
+                end[leaf[i]] += 1
+            i += 1
 
 
 @kernel(inline="always")
@@ -314,21 +320,19 @@ def _take_logs(nodes, i, visits):
 
 
 @kernel(counted=False)
-def visit_circuits(columns, n, circuit, query, circuits, batch, nodes, visits):
-    """Ask the circuits among the leaves of the first n visits; those that no row visits cost nothing.
+def visit_circuits(columns, circuit, query, circuits, batch, nodes, visits):
+    """Ask the circuits among the leaves that some rows visit; those that no row visits cost nothing.
 
     `columns` are the rows by features; `circuit` has the circuit of each leaf of the tree, or -1.
     """
-    x, rows, order, leaf_end = batch.x, batch.rows, visits.order, visits.leaf_end
-    _sort_visits(n, circuit, visits)
+    x, order, leaf_end = batch.x, visits.order, visits.leaf_end
+    _sort_visits(columns.shape[1], circuit, visits)
     first = 0
     for leaf in range(len(circuit)):
         c, end = circuit[leaf], leaf_end[leaf]
         while first < end:
             size = min(ROWS, end - first)
-            for b in range(size):
-                rows[b] = visits.row[order[first + b]]
-            _take_rows(columns, rows[:size], query.given_class, circuits.peaks[c], batch)
+            _take_rows(columns, visits.row[first : first + size], query.given_class, circuits.peaks[c], batch)
             _evaluate(c, size, query, circuits, batch)
             for b in range(size):
                 i = order[first + b]

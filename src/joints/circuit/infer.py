@@ -31,7 +31,6 @@ from joints.forest.reach import (
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
-MOST_VISITS = 1 << 17  # leaves reached in a tree by rows that are asked together
 RELIABLE = 60.0  # sums of plain numbers, scaled by the largest, are exact this far below it in logarithms
 
 
@@ -253,7 +252,7 @@ def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
         densities.view(np.int64),
         np.empty(n_targets),
         np.empty(n_features + 1),
-        visits_of(max(most_leaves, MOST_VISITS) if most_nodes else most_leaves, most_leaves, n_targets),
+        visits_of(most_leaves, most_nodes > 0, n_targets),
         batch_of(n_features + 1, most_nodes, most_depths, n_targets),
         scratch_of(most_nodes, n_targets),
     )
@@ -298,9 +297,11 @@ def _log_densities(x, reached, n_observed, n_categories, tree_leaves, scratch):
 def _weigh(reached, first_visit, tree_leaves, scratch):
     """Put in the circuits' log-densities, add the weights of the reached leaves; returns the largest."""
     largest, logs, circuit, log = -np.inf, scratch.logs, tree_leaves.circuit, scratch.visits.log
+    if len(circuit):
+        for j in range(len(reached)):
+            if circuit[reached[j]] >= 0:
+                logs[j] = log[first_visit + j]
     for j in range(len(reached)):
-        if len(circuit) and circuit[reached[j]] >= 0:
-            logs[j] = log[first_visit + j]
         logs[j] += tree_leaves.log_weight[reached[j]]
         largest = max(largest, logs[j])
     return largest
@@ -343,21 +344,20 @@ def _add_tree(i, of_tree, log_scale, sums):
 @kernel(counted=False)
 def _reach(rows, first, n_leaves, table, forest, tree, scratch):
     """List the leaves that rows from `first` on reach, as long as there is room; returns the row to go on with."""
-    X, complete, room, row, leaf = rows.X, rows.complete, scratch.room, scratch.visits.row, scratch.visits.leaf
+    X, complete, room, leaf, row_end = rows.X, rows.complete, scratch.room, scratch.visits.leaf, scratch.visits.row_end
     n, i = 0, first
     while i < len(X) and (i == first or n + n_leaves <= len(leaf)):
         if len(table.bits) > 0 and not complete[i]:
             more = look_up_leaves(X[i], table, n_leaves, room, leaf[n:])
         else:
             more = walk_to_leaves(X[i], forest, tree, room, leaf[n:])
-        for j in range(n, n + more):
-            row[j] = i
         n += more
+        row_end[i - first] = n
         i += 1
-    return i, n
+    return i
 
 
-@kernel(counted=False)
+@kernel(inline="always")
 def _answer_row(x, i, reached, first_visit, n_categories, tree_leaves, scratch, sums):
     """Add what the leaves that row i reaches in one tree say to the sums."""
     n, of_tree, columns = len(reached), scratch.sums, tree_leaves.columns
@@ -377,13 +377,22 @@ def _answer_row(x, i, reached, first_visit, n_categories, tree_leaves, scratch, 
         add_frequencies(tree_leaves.counts, reached, n, of_tree, sums.average, i)
 
 
+@kernel(counted=False)
+def _answer_rows(X, first, end, n_categories, tree_leaves, scratch, sums):
+    """Add what the leaves that these rows reach in one tree say to the sums."""
+    leaf, row_end, begin = scratch.visits.leaf, scratch.visits.row_end, np.int64(0)
+    for i in range(first, end):
+        stop = row_end[i - first]
+        _answer_row(X[i], i, leaf[begin:stop], begin, n_categories, tree_leaves, scratch, sums)
+        begin = stop
+
+
 @kernel
 def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
     """Add the trees `first_tree` up to `last_tree` to the sums."""
     X, circuits, n_categories = rows.X, leaves.circuits, query.n_categories
     scratch = _scratch(forest, first_tree, last_tree, X.shape[1], query.proba.shape[1], circuits)
     visits, batch, nodes = scratch.visits, scratch.batch, scratch.nodes
-    row, leaf = visits.row, visits.leaf
     columns = X.T.copy() if len(circuits.parent) else np.empty((0, 0))
     for tree in range(first_tree, last_tree):
         table = bit_table(rows.n_incomplete, forest, tree, n_categories)
@@ -391,16 +400,10 @@ def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
         tree_leaves = _leaves_of_tree(leaves, query, first_leaf, last_leaf, len(table.bits) > 0)
         first = np.int64(0)
         while first < len(X):
-            end, n = _reach(rows, first, last_leaf - first_leaf, table, forest, tree, scratch)
+            end = _reach(rows, first, last_leaf - first_leaf, table, forest, tree, scratch)
             if len(tree_leaves.circuit):
-                visit_circuits(columns, n, tree_leaves.circuit, query, circuits, batch, nodes, visits)
-            begin = 0
-            for i in range(first, end):
-                stop = begin
-                while stop < n and row[stop] == i:
-                    stop += 1
-                _answer_row(X[i], i, leaf[begin:stop], begin, n_categories, tree_leaves, scratch, sums)
-                begin = stop
+                visit_circuits(columns[:, first:end], tree_leaves.circuit, query, circuits, batch, nodes, visits)
+            _answer_rows(X, first, end, n_categories, tree_leaves, scratch, sums)
             first = end
 
 
