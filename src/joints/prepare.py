@@ -54,9 +54,10 @@ def steps() -> dict[str, Callable[[], object]]:
         model.predict_proba(holes, target=3, y=y)
         model.sample(2, given=holes[:1])
 
-    def impute(imputer: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
-        imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
-        imputer.fit(holes).transform(holes)
+    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
+        for imputer in imputers:
+            imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
+            imputer.fit(holes).transform(holes)
 
     return {
         "growing forests": lambda: forest.fit(holes, y).fit(X, y).predict_proba(X),
@@ -66,7 +67,7 @@ def steps() -> dict[str, Callable[[], object]]:
         "LearnSPN leaves": lambda: ask(learned),
         "LearnSPN": lambda: ask(learnspn),
         "mean imputation": lambda: impute(MeanImputer()),
-        "KNN imputation": lambda: [impute(KNNImputer(metric=metric)) for metric in ("published", "huang")],
+        "KNN imputation": lambda: impute(KNNImputer(metric="published"), KNNImputer(metric="huang")),
         "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
         "MissForest, refitted": lambda: impute(MissForestRefitImputer(2, random_state=0)),
     }

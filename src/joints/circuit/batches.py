@@ -282,13 +282,13 @@ def _sort_visits(n_rows, circuit, visits):
             end[leaf[i] + 1] += 1
     for v in range(n_leaves):
         end[v + 1] += end[v]
-    i = np.int64(0)
+    first = 0
     for r in range(n_rows):
-        while i < row_end[r]:
+        for i in range(first, row_end[r]):
             if circuit[leaf[i]] >= 0:
                 order[end[leaf[i]]], row[end[leaf[i]]] = i, r
                 end[leaf[i]] += 1
-            i += 1
+        first = row_end[r]
 
 
 @kernel(inline="always")
