@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from joints.circuit.generative import GenerativeForestClassifier
 from joints.circuit.learnspn_classifier import LearnSPNClassifier
@@ -27,12 +28,10 @@ CATEGORIES = {3: 3, 4: 2}
 
 def table(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A table of three continuous and two categorical features, the same with holes, and classes."""
-    random = np.random.default_rng(0)
-    X = np.column_stack(
-        [random.normal(size=(n_rows, 3)), *(random.integers(0, k, n_rows) for k in CATEGORIES.values())]
-    )
+    random = check_random_state(0)
+    X = np.column_stack([random.normal(size=(n_rows, 3)), *(random.randint(0, k, n_rows) for k in CATEGORIES.values())])
     X[:, 1] += X[:, 0]
-    holes = np.where(random.random(X.shape) < 0.4, np.nan, X)
+    holes = np.where(random.uniform(size=X.shape) < 0.4, np.nan, X)
     return X, holes, (X[:, 0] + X[:, 3] > random.normal(size=n_rows)).astype(np.int64)
 
 
