@@ -168,7 +168,6 @@ def order_bits_of_sorted(column, order, above, below):
     more, less = np.zeros(n_words, dtype=np.uint64), np.zeros(n_words, dtype=np.uint64)
     for i in range(n):
         more[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    pairs, triples, spread = 0.0, 0.0, 0.0
     start = 0
     while start < n:
         end = start
@@ -180,12 +179,8 @@ def order_bits_of_sorted(column, order, above, below):
                 above[row, w], below[row, w] = more[w], less[w]
         for row in order[start:end]:
             less[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
-        t = float(end - start)
-        pairs += t * (t - 1.0) / 2.0
-        triples += t * (t - 1.0) * (t - 2.0)
-        spread += t * (t - 1.0) * (2.0 * t + 5.0)
         start = end
-    return pairs, triples, spread
+    return _tie_sums(column[order], n)
 
 
 @kernel

@@ -239,10 +239,12 @@ def _scratch(forest, first_tree, last_tree, n_features, n_targets, circuits):
     most_leaves, most_nodes, most_depths = np.int64(0), np.int64(0), np.int64(0)
     for tree in range(first_tree, last_tree):
         most_leaves = max(most_leaves, forest.leaf_start[tree + 1] - forest.leaf_start[tree])
-    for c in range(len(circuits.node_start) - 1):
-        most_nodes = max(most_nodes, circuits.node_start[c + 1] - circuits.node_start[c])
-    if most_nodes:
-        most_depths = circuits.depth.max() + 1
+    for leaf in range(forest.leaf_start[first_tree], forest.leaf_start[last_tree]):
+        c = circuits.of_leaf[leaf]
+        if c >= 0:
+            first, last = circuits.node_start[c], circuits.node_start[c + 1]
+            most_nodes = max(most_nodes, last - first)
+            most_depths = max(most_depths, circuits.depth[first:last].max() + 1)
     densities = np.empty(most_leaves)
     return _Scratch(
         np.empty(max(most_leaves, n_features), dtype=np.int64),
