@@ -18,7 +18,8 @@ os.environ.update(
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
 from joints.runtime.fingerprint import script_digest
-from joints.study.plan import Plan, members
+from joints.study.layout import members
+from joints.study.plan import Plan
 from joints.study.run_record import check_reference, remove_stale
 
 if workflow.is_main_process:
