@@ -83,7 +83,7 @@ def test_scripts_are_thin_and_start_their_log_first(root):
         text = path.read_text()
         assert len(text.splitlines()) <= 25, path.name
         first = [ast.unparse(node) for node in ast.parse(text).body[1:3]]
-        assert first == ["from joints.runtime import log", "log.start(snakemake.log[0])"], path.name
+        assert first == ["from joints.runtime import job", "job.begin(snakemake)"], path.name
 
 
 def test_rules_have_logs_and_no_hidden_code(root):

@@ -16,15 +16,17 @@ os.environ.update(
 )
 
 from joints.errors import JointsError
-from joints.patches.snakemake_locks import forget_killed_runs
-from joints.runtime.fingerprint import script_digest
+from joints.patches.snakemake_locks import ask_before_locking
+from joints.runtime.checksums import RUN
+from joints.runtime.files import write_json
+from joints.runtime.fingerprint import Code, script_digest, source_stamp
+from joints.runtime.job import RECORD, read_record
+from joints.runtime.one_run import KEPT, take_run
 from joints.study.layout import members
 from joints.study.plan import Plan
 from joints.study.run_record import check_reference, remove_stale
 
 if workflow.is_main_process:
-    if not forget_killed_runs():
-        print("joints: another run is active in this folder", file=sys.stderr)
     # the first job that has to compile makes this file and says so
     marker = Path(".snakemake/joints.compiling").absolute()
     marker.unlink(missing_ok=True)
@@ -51,10 +53,26 @@ FILES = PLAN.files
 config.clear()
 config.update(PLAN.config)
 
+# What the run remembers for its jobs; a job that is a Snakemake of its own, on a cluster, takes the main one's digests.
+SCRIPTS = BASE / "workflow" / "scripts"
+os.environ.update({RUN: str((KEPT / PLAN.run).absolute())})
+CODE_RECORD = KEPT / PLAN.run / RECORD
+STAMP = source_stamp(SCRIPTS)
+DIGESTS = {} if workflow.is_main_process else read_record(CODE_RECORD)["digests"]
 
-# not in a dry run, and not in jobs
-onstart:
-    remove_stale(PLAN)
+
+def begin(locks):
+    """What happens when a run is about to start; not in a dry run, and not in jobs."""
+    try:
+        take_run(PLAN.run, [FILES.results, FILES.figures], locks)
+        remove_stale(PLAN)
+        write_json(CODE_RECORD, {"stamp": STAMP, "digests": DIGESTS})
+    except JointsError as error:
+        sys.exit(f"Error: {error}.")
+
+
+if workflow.is_main_process:
+    ask_before_locking(begin)
 
 
 wildcard_constraints:
@@ -73,7 +91,10 @@ def of(question, *names):
 @functools.cache
 def code(script, *modules):
     """The fingerprint of everything that a script imports, and of modules that it loads by name from a catalogue."""
-    return script_digest(BASE / "workflow" / "scripts" / f"{script}.py", *modules)
+    key = " ".join([script, *modules])
+    if key not in DIGESTS:
+        DIGESTS[key] = script_digest(SCRIPTS / f"{script}.py", *modules)
+    return Code(DIGESTS[key], modules)
 
 
 def model_code(wildcards):

@@ -1,8 +1,8 @@
 """Score the answers of one model on some repetitions of one dataset, repetition by repetition."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.files import csv_text

@@ -1,8 +1,8 @@
 """Score one variant of the ablation on one dataset."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.files import write_csv

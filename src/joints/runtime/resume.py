@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from joints.runtime.files import sha256, write_text
+from joints.runtime.checksums import forget_sums, is_as_written, sha256
+from joints.runtime.files import write_text
 
 
 def write_in_parts(
@@ -45,7 +46,7 @@ def write_in_parts(
     texts: list[list[str]] = [[] for _ in paths]
     for part in parts:
         kept = [folder / key / f"{part}.{i}" for i in range(len(paths))]
-        if not all(path.is_file() for path in kept):
+        if not all(path.is_file() and is_as_written(path) is not False for path in kept):
             for path, text in zip(kept, compute(part), strict=True):
                 write_text(path, text)
         for path, found in zip(kept, texts, strict=True):
@@ -54,6 +55,7 @@ def write_in_parts(
         header = found[0].partition("\n")[0]
         write_text(path, "\n".join([header, *(text.partition("\n")[2].rstrip("\n") for text in found)]) + "\n")
     shutil.rmtree(folder)
+    forget_sums(folder)
 
 
 def _key(depends_on: Any, inputs: Iterable[str | Path]) -> str:
