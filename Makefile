@@ -1,5 +1,9 @@
 # The whole project in one place: every target first sets up .venv from requirements.lock if necessary.
 
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this folder has a space ($(CURDIR)), which Python's environments cannot have: move it)
+endif
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

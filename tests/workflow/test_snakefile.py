@@ -2,11 +2,13 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 import yaml
+from working_copy import copy_project
 
 from joints.study.plan import Plan
 
@@ -68,6 +70,17 @@ def test_the_smallest_run_works_without_a_network(project):
     # Theorem 1: on complete rows, all of these are the forest itself
     complete = (results / "ci" / "breast.csv").read_text().splitlines()[1].split(",")
     assert len(set(complete[1:12:2])) == 1
+
+
+@pytest.mark.parametrize("name", ["my clone", "Übung 1"])
+def test_a_path_with_a_space_is_refused_before_anything_runs(root, tmp_path, name):
+    folder = copy_project(root, tmp_path / name)
+    shutil.copy(root / "Makefile", folder)
+    out = snakemake(folder, "--quiet", "all", "--cores", "1", "--configfile", "config/smoke.yaml")
+    assert out.returncode and out.stderr.splitlines()[-1].startswith("Error: a path with a space cannot be used"), out
+    made = subprocess.run(["make"], cwd=folder, capture_output=True, text=True, check=False)
+    assert made.returncode and "The path of this folder has a space" in made.stderr
+    assert made.stderr.count("\n") == 1 and not (folder / "results").exists() and not (folder / ".venv").exists()
 
 
 def test_targets(root):

@@ -6,6 +6,11 @@ import os
 import sys
 from pathlib import Path
 
+if len(f"{workflow.basedir} {Path.cwd()}".split()) > 2:
+    sys.exit(
+        f"Error: a path with a space cannot be used ({workflow.basedir}): move the folder."
+    )
+
 # Jobs use the code in this folder, and the user's own modules next to it, even where the package is not installed.
 BASE = Path(workflow.basedir)
 sys.path[:0] = [str(BASE / "src"), str(Path.cwd())]
