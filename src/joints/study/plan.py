@@ -33,7 +33,16 @@ from joints.study.protocol import Protocol
 SCHEMAS = Path("workflow/schemas")
 REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps the existing ones
 LONG_JOB = 600  # a job that takes longer than this on one core, in seconds, gets two threads
-SECTIONS = ["Results", "Agreement with the paper", "Statistics", "Datasets", "Outliers", "Ablation", "Provenance"]
+SECTIONS = [
+    "Results",
+    "Agreement with the paper",
+    "Statistics",
+    "Datasets",
+    "Outliers",
+    "Ablation",
+    "Theory",
+    "Provenance",
+]
 NAMES = "[a-z][a-z0-9_]*"
 
 
@@ -515,6 +524,18 @@ class Plan:
         names = ["ablation.csv", "tables/ablation.html", "tables/ablation.tex"]
         return [self.files.results / name for name in names if self.variants]
 
+    # ---------------------------------------------------------------------------------------------------- the theory
+
+    @property
+    def theory(self) -> dict[str, Any]:
+        """Sizes of the simulations; empty if the run has none."""
+        settings = self.config.get("theory", {})
+        return {**settings, "seed": self.config["protocol"]["seed"]} if settings else {}
+
+    @property
+    def theory_files(self) -> list[Path]:
+        return [self.files.results / "theory.csv", *self._figures("", ["theory"])] if self.theory else []
+
     # ----------------------------------------------------------------------------------------------------- artefacts
 
     def _figures(self, view: str, names: Sequence[str]) -> list[Path]:
@@ -563,7 +584,7 @@ class Plan:
 
     def section(self, title: str) -> str:
         """A section of the report with its number among those that the run has."""
-        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants)}
+        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants), "Theory": bool(self.theory)}
         found = [name for name in SECTIONS if has.get(name, True)]
         return f"{found.index(title) + 1} {title}" if title in found else title
 
@@ -574,6 +595,7 @@ class Plan:
             *self.table_files,
             *self.outlier_files,
             *self.ablation_files,
+            *self.theory_files,
             self.files.provenance,
             self.files.summary,
         ]
