@@ -14,17 +14,29 @@ from joints.circuit.leaves import RowsOfTree, fit_leaves
 from joints.features import fit_classes, fit_table
 from joints.forest.arrays import Forest, TrainingData
 from joints.forest.classifier import ForestClassifier
-from joints.parameters import AT_LEAST_ONE
+from joints.parameters import AT_LEAST_ONE, Published
+
+# the leaf densities behind the paper's numbers, for standardised features
+PUBLISHED_DENSITIES: dict[str, Any] = {
+    "combine": "average",
+    "min_sd": 1.0,
+    "relative_sd": False,
+    "smoothing": 1e-6,
+    "count_missing": True,
+    "min_rows": 30,
+    "threshold": 0.001,
+    "truncate": False,
+}
 
 
-class GenerativeForestClassifier(CircuitClassifier):
+class GenerativeForestClassifier(Published, CircuitClassifier):
     """A random forest read as a probabilistic circuit: a joint distribution over features and class.
 
     Every decision node is a sum node weighted by the fractions of training rows, every leaf a product of univariate
     densities with the leaf's cell as support.  Complete rows get exactly the answer of the random forest (Theorem 1 of
-    the paper); missing features are marginalised, whatever their pattern.  That is exact for factorised leaves, and
-    for those of LearnSPN with ``truncate=True``.  Values of continuous features may be as large as 1e150; Gaussians
-    have standard deviations of at least 1e-150.
+    the paper); missing features are marginalised exactly, whatever their pattern (with ``truncate=True``, as by
+    default).  Values of continuous features may be as large as 1e150; Gaussians have standard deviations of at least
+    1e-150.  ``GenerativeForestClassifier.published()`` has the settings behind the paper's numbers.
 
     Parameters
     ----------
@@ -32,7 +44,7 @@ class GenerativeForestClassifier(CircuitClassifier):
         Number of trees.
     leaves : {"factorised", "lspn"}, default="factorised"
         The density in a leaf: a product of univariate densities, or a circuit over features and class learned by
-        LearnSPN where the leaf has more than `min_rows` rows (exactly normalised with ``truncate=True`` only).
+        LearnSPN where the leaf has more than `min_rows` rows.
     combine : {"average", "mixture"}, default="average"
         How the trees answer together: the average of their conditional distributions p(y | x) (GeF), or the
         conditional distribution of their uniform mixture (GeF+).
@@ -51,9 +63,9 @@ class GenerativeForestClassifier(CircuitClassifier):
         LearnSPN is for leaves with more rows than this.
     threshold : float, default=0.001
         LearnSPN holds two variables dependent when the p-value of their test is below this.
-    truncate : bool, default=False
-        Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are: choose True for
-        exact marginals with ``leaves="lspn"``.  False reproduces the published numbers; what a density has outside of
+    truncate : bool, default=True
+        Whether LearnSPN's densities are cut to the leaf's cell, as those of factorised leaves are, which makes
+        marginals exact with ``leaves="lspn"``.  False reproduces the published numbers; what a density has outside of
         the cell is then lost, so p(x) integrates to less than one, and leaves lose different shares: on iris (with 100
         trees) 0.4 of the mass; with half of the values missing class probabilities move by 0.01 on average, 0.05 at
         most.
@@ -97,6 +109,10 @@ random_state, n_jobs
         "min_rows": [AT_LEAST_ONE],
         "truncate": ["boolean"],
     }
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        **{name: value for name, value in ForestClassifier.PUBLISHED.items() if name != "surrogates"},
+        **PUBLISHED_DENSITIES,
+    }
 
     def __init__(
         self,
@@ -110,14 +126,14 @@ random_state, n_jobs
         count_missing: bool = False,
         min_rows: int = 30,
         threshold: float = 0.001,
-        truncate: bool = False,
+        truncate: bool = True,
         max_features: Any = "sqrt",
         redraw: bool = False,
         purity: float = 0.99,
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
         bootstrap: bool = True,
-        category_order: str = "published",
+        category_order: str = "proportion",
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -186,10 +202,10 @@ random_state, n_jobs
     def from_sklearn(cls, model: Any, X: Any, y: Any, **parameters: Any) -> GenerativeForestClassifier:
         """The Generative Forest of a scikit-learn forest or tree, with the data that it was fitted on.
 
-        Complete rows get the model's own predictions, incomplete rows exact marginals (with factorised leaves; see
-        `truncate` for those of LearnSPN).  A model fitted on missing values may have leaves that only rows without a
-        value of a feature reach.  Rows that have one do not reach them, here neither; where the feature is missing they
-        count, and `sample` draws it from around the feature's mean over all training rows.
+        Complete rows get the model's own predictions, incomplete rows exact marginals.  A model fitted on missing
+        values may have leaves that only rows without a value of a feature reach.  Rows that have one do not reach them,
+        here neither; where the feature is missing they count, and `sample` draws it from around the feature's mean over
+        all training rows.
 
         Parameters
         ----------
