@@ -70,7 +70,7 @@ def imputation_errors(epsilon: float, n: int, repetition: int, seed: int, n_jobs
     incomplete = test[0].copy()
     incomplete[:, 1] = np.nan
     imputer = KNNImputer(n_neighbors=round(n ** (2 / 3))).fit(train[0])
-    generative = GenerativeForestClassifier.from_forest(forest, min_sd=epsilon, combine="average")
+    generative = GenerativeForestClassifier.from_forest(forest, min_sd=epsilon, combine="average", smoothing=1e-6)
     far = 2 * stats.norm.sf(epsilon / np.sqrt(1 - CORRELATION**2))
     return {
         "knn": float(np.mean(forest.predict(imputer.transform(incomplete)) != test[1])),
