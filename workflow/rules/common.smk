@@ -18,8 +18,8 @@ os.environ.update(
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
 from joints.runtime.fingerprint import script_digest
-from joints.study.layout import fill
-from joints.study.plan import Plan, members
+from joints.study.layout import fill, members
+from joints.study.plan import Plan
 from joints.study.run_record import check_reference, remove_stale
 from snakemake_logger_plugin_joints import expect
 

@@ -29,7 +29,7 @@ from joints.study.entries import (
     check_named,
     read_entries,
 )
-from joints.study.layout import FIGURE_KINDS, Layout, fill
+from joints.study.layout import FIGURE_KINDS, Layout, fill, members, overlap
 from joints.study.protocol import Protocol
 
 SCHEMAS = Path("workflow/schemas")
@@ -331,6 +331,10 @@ class Plan:
         """What the scores of a repetition depend on."""
         return self.protocol(dataset)._replace(repetitions=1)
 
+    def score_protocols(self, *datasets: str) -> dict[str, Protocol]:
+        """What the files of scores of some datasets hold, apart from their repetitions."""
+        return {name: self.score_settings(name) for name in datasets}
+
     def pieces(self, dataset: str, model: str | None = None) -> list[str]:
         """The repetitions of a dataset, or of a model on it, in pieces of five, each as ``first-last``."""
         last = self.protocol(dataset, model).repetitions
@@ -537,6 +541,10 @@ class Plan:
                 found.setdefault(dataset, []).append(name)
         return found
 
+    @property
+    def variant_protocols(self) -> dict[str, Protocol]:
+        return {name: self.variant_protocol(name) for name in self.variant_datasets}
+
     def variant_forest(self, variant: str) -> dict[str, Any]:
         return {**self.config["forest"], **self.variants[variant].get("forest", {})}
 
@@ -666,22 +674,3 @@ class Plan:
             self.files.provenance,
             self.files.summary,
         ]
-
-
-def members(repetitions: str) -> list[int]:
-    """The repetitions of a piece.
-
-    >>> members("6-8")
-    [6, 7, 8]
-    """
-    first, last = map(int, repetitions.split("-"))
-    return list(range(first, last + 1))
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether two pieces share a repetition.
-
-    >>> overlap("1-5", "5-5"), overlap("1-5", "6-10")
-    (True, False)
-    """
-    return bool(set(members(one)) & set(members(other)))
