@@ -32,19 +32,19 @@ def test_an_edit_since_the_run_was_planned(folder):
     script, module, record = folder / "scripts" / "make.py", folder / "my_own.py", folder / "code.json"
     script.write_text("import my_own\n")
     module.write_text("X = 1\n")
-    code = Code(script_digest(script, "my_own"), ("my_own",))
+    code = Code(script_digest(script, "my_own"), "make", ("my_own",))
     write_json(record, {"stamp": source_stamp(script.parent)})
-    check_code(code, script, record)
+    check_code(code, script.parent, record)
     for path, text in ((module, "X = 2\n"), (script, "import my_own\nprint(my_own.X)\n")):
         old = path.read_text()
         path.write_text(text)
         forget()
         with pytest.raises(JointsError, match="the code of make has been edited since the run was started"):
-            check_code(code, script, record)
+            check_code(code, script.parent, record)
         path.write_text(f"# a comment\n{old}")
         forget()
-        check_code(code, script, record)
-        check_code(code, script, folder / "gone.json")
+        check_code(code, script.parent, record)
+        check_code(code, script.parent, folder / "gone.json")
         path.write_text(old)
         forget()
 

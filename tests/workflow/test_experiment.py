@@ -161,12 +161,12 @@ def test_code_that_is_edited_during_a_run_and_then_reverted(project, finished):
     for scores in project.results.glob("scores/*/mean/*/*.csv"):
         scores.unlink()
     planned = record.stat().st_mtime_ns
-    process = project.start("--quiet", "all", "--until", "score_method")
+    process = project.start("--quiet", "all", "--until", "summarise_dataset")
     while record.stat().st_mtime_ns == planned and process.poll() is None:
         time.sleep(0.01)
     path.write_text(old + "\nX = 1\n")
     out = process.communicate()[0]
-    assert process.returncode and out.count("Error: the code of score_method has been edited since the run") == 2, out
+    assert process.returncode and out.count("Error: the code of score_models has been edited since the run") >= 1, out
     assert not list(project.results.glob("scores/*/mean/*/*.csv"))
     path.write_text(old)
     project.succeed("--quiet", "all")

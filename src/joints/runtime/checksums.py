@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -45,13 +44,6 @@ def is_as_written(path: Path) -> bool | None:
     if place is None or not place.is_file() or not path.is_file():
         return None
     return place.read_text() == sha256(path)
-
-
-def forget_sums(folder: Path) -> None:
-    """Remove the checksums of a folder that is gone."""
-    place = _place(folder)
-    if place is not None:
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def damaged(path: str | Path, reason: object) -> JointsError:

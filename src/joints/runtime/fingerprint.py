@@ -23,9 +23,10 @@ WITHOUT = tuple(f"{PACKAGE}.{name}." for name in ("runtime", "data.fetch", "data
 
 
 class Code(NamedTuple):
-    """The fingerprint of a rule's code, and the modules that its script loads by name."""
+    """The fingerprint of a script's code, with the modules that it loads by name."""
 
     digest: str
+    script: str
     modules: tuple[str, ...] = ()
 
 

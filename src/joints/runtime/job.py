@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,27 @@ def begin(snakemake: Any) -> None:
     folder = os.environ.get(RUN)
     if folder:
         register_job(Path(folder))
-    code = snakemake.params.get("code")
-    if code is not None:
-        check_code(code, Path(snakemake.scriptdir) / f"{snakemake.rule}.py", Path(folder or ".") / RECORD)
+    for code in _codes(list(snakemake.params)):
+        check_code(code, Path(snakemake.scriptdir), Path(folder or ".") / RECORD)
     check_sums(snakemake.input)
 
 
-def check_code(code: Code, script: Path, record: Path) -> None:
+def _codes(params: Any) -> Iterator[Code]:
+    """The fingerprints among the parameters of a job."""
+    if isinstance(params, Code):
+        yield params
+    elif isinstance(params, list | tuple):
+        for inner in params:
+            yield from _codes(inner)
+
+
+def check_code(code: Code, scripts: Path, record: Path) -> None:
     """Raise a JointsError unless a script and its imports are still what the run was planned with."""
     own = all(module.split(".")[0] == PACKAGE for module in code.modules)
-    if own and read_record(record).get("stamp") == source_stamp(script.parent):
+    if own and read_record(record).get("stamp") == source_stamp(scripts):
         return  # no file has changed at all
-    if script_digest(script, *code.modules) != code.digest:
-        raise JointsError(f"the code of {script.stem} has been edited since the run was started: start it again")
+    if script_digest(scripts / f"{code.script}.py", *code.modules) != code.digest:
+        raise JointsError(f"the code of {code.script} has been edited since the run was started: start it again")
 
 
 def read_record(path: Path) -> dict[str, Any]:
