@@ -19,7 +19,6 @@ from joints.numerics.random import below, mix
 TARGET_BITS = 38  # of the sum of all absolute targets; with the weight, a sign, and a bit for rounding, 64
 SPARSE = 4  # ranks per row from which on a node ranks its rows among themselves
 FEW = 12  # rows that are ranked by comparing each with each
-MOST_BINS = 128  # more ranks than these are taken together in the choice of a feature
 
 
 class Sample(NamedTuple):
@@ -57,7 +56,7 @@ class Sweep(NamedTuple):
 
     Attributes
     ----------
-    sums : int64 ndarray of shape (n_bins, n_lanes)
+    sums : int64 ndarray of shape (n_ranks, n_lanes)
         What the rows with a rank add up to, packed; zero between two nodes.
     column : int64 ndarray of shape (n_ranks,)
         The same of one feature.
@@ -133,12 +132,9 @@ def grow_regression_tree(table, target, y, counts, asked_rows, seed):
         if n > SPARSE * (node.end - node.start):
             n = _rank_again(sample, node, n, sweep.seen)
         n_ranks[node.number] = n
-        shift = 0
-        while (n - 1) >> shift >= MOST_BINS:
-            shift += 1
         centre = (total >> WEIGHT_BITS) // (total & MOST_ROWS)
-        _add_rows(sample, node, centre, shift, sweep.sums)
-        _sweep_all(sweep, ((n - 1) >> shift) + 1, total & MOST_ROWS)
+        _add_rows(sample, node, centre, sweep.sums)
+        _sweep_all(sweep, n, total - ((total & MOST_ROWS) * centre << WEIGHT_BITS))
         column = _best_column(sweep, mix(np.uint64(seed), np.uint64(node.start << 32 | node.end)))
         if column >= 0:
             last, following = _best_rank(sample, node, column, n, total, sweep.column)
@@ -169,7 +165,7 @@ def _draw_sample(table, target, y, counts):
 def _start_sweep(rank, n_ranks):
     n_lanes = rank.shape[1]
     return Sweep(
-        np.zeros((min(n_ranks, MOST_BINS), n_lanes), dtype=np.int64),
+        np.zeros((n_ranks, n_lanes), dtype=np.int64),
         np.zeros(n_ranks, dtype=np.int64),
         np.empty((n_ranks, n_lanes), dtype=rank.dtype),
         np.empty(n_lanes, dtype=np.int64),
@@ -241,31 +237,35 @@ def _count_smaller(sample, node, smaller):
 
 
 @kernel(counted=False)
-def _add_rows(sample, node, centre, shift, sums):
-    """Add up the rows of a node, centred, by each rank of each feature, or by 2**`shift` ranks together."""
+def _add_rows(sample, node, centre, sums):
+    """Add up the rows of a node, centred, by each rank of each feature."""
     order, rank, packed, weight = sample.order, sample.rank, sample.packed, sample.weight
     for p in range(node.start, node.end):
         i = order[p]
         term = packed[i] - (weight[i] * centre << WEIGHT_BITS)
         for k in range(rank.shape[1]):
-            sums[rank[i, k] >> shift, k] += term
+            sums[rank[i, k], k] += term
 
 
 @kernel(counted=False)
-def _sweep_all(sweep, n_bins, weight):
-    """The best split of a node by each feature; a gain of -1 where there is none.  Clears the sums."""
+def _sweep_all(sweep, n_ranks, total):
+    """The best split of a node by each feature; a gain of -1 where there is none.  Clears the sums.
+
+    Left and right are treated alike, to the last bit: features that divide the rows in the same way must tie, whichever
+    side they put them on.
+    """
     sums, left, best_gain, best_scale = sweep.sums, sweep.left, sweep.gain, sweep.scale
-    one_side, all_weight = np.float32(0.0), np.float32(weight)
     for k in range(len(left)):
         left[k], best_gain[k], best_scale[k] = 0, -1.0, 1.0
-    for r in range(n_bins):
+    for r in range(n_ranks):
         for k in range(len(left)):
             left[k] += sums[r, k]
             sums[r, k] = 0
-            excess, left_weight = np.float32(left[k] >> WEIGHT_BITS), np.float32(left[k] & MOST_ROWS)
-            gain = excess * excess
-            scale = left_weight * (all_weight - left_weight)
-            better = (gain * best_scale[k] > best_gain[k] * scale) & (scale > one_side)
+            right = total - left[k]
+            product = np.float32(left[k] >> WEIGHT_BITS) * np.float32(right >> WEIGHT_BITS)
+            gain = -product if product < 0 else np.float32(0.0)
+            scale = np.float32(left[k] & MOST_ROWS) * np.float32(right & MOST_ROWS)
+            better = (gain * best_scale[k] > best_gain[k] * scale) & (scale > 0)
             best_gain[k] = gain if better else best_gain[k]
             best_scale[k] = scale if better else best_scale[k]
 
