@@ -26,6 +26,7 @@ from joints.study.protocol import generator, scale, seed_of, standardise
 
 logger = logging.getLogger(__name__)
 
+PUBLISHED = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "mixture"}  # settings of the leaves
 TEST_SHARE = 1 / 7  # of the images, the last ones: the usual 60,000 and 10,000 of MNIST
 
 
@@ -71,7 +72,7 @@ def signals(
     found: dict[str, np.ndarray] = {}
     for name, kind in (("gefp", "factorised"), ("gefp_lspn", "lspn")):
         if name in methods:
-            generative = GenerativeForestClassifier.from_forest(grown, leaves=kind, **(leaves or {}))
+            generative = GenerativeForestClassifier.from_forest(grown, leaves=kind, **{**PUBLISHED, **(leaves or {})})
             found[name] = generative.score_samples(all_rows)
             del generative  # with many features its leaves are most of the memory
     if "entropy" in methods or "max_probability" in methods:
