@@ -81,7 +81,7 @@ random_state, n_jobs
         Log-loss and accuracy of that choice on the training rows with features removed, each answered by the trees that
         did not see it.  (None where nothing was to be chosen, or nothing could be.)
     tried_ : dict of ndarrays
-        Everything that was tried, for ``pandas.DataFrame(tried_)`` or `joints.render.diagrams.draw_choice`.
+        Everything that was tried, for ``pandas.DataFrame(tried_)`` or `joints.render.choice_plot.draw_choice`.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
