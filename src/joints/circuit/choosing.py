@@ -31,7 +31,7 @@ from joints.numerics.threads import blocks, run
 
 MOST_QUESTIONS = 1000  # whatever the size of the table
 MOST_ANSWERS = 1 << 24  # numbers that the trees' answers to all questions may take: 128 MiB
-FIRST_WIDTH, NARROWEST = 0.25, 1 / 64  # where the search begins, and how far it goes; the widest is the published 1
+FIRST_WIDTH, NARROWEST = 0.25, 1 / 256  # where the search begins, and how far it goes; the widest is the published 1
 SMOOTHINGS = 0.1, 1.0, 0.01, 1e-6  # the first is that of the search for a width
 STRENGTHS = 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, np.inf
 SMALLEST_PROBABILITY, SMALLEST_LOG = 1e-6, -700.0  # so that no single row decides
