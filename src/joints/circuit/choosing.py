@@ -174,7 +174,7 @@ def widen(
     n_categories: np.ndarray,
     smallest_sd: np.ndarray,
     truncate: bool,
-    n_jobs: int | None,
+    n_jobs: int | None = None,
 ) -> Leaves:
     """Leaves whose Gaussians have at least these standard deviations, as if they had been learned so."""
     circuits = leaves.circuits._replace(

@@ -225,11 +225,11 @@ random_state, n_jobs
         y : array-like of shape (n_samples,)
         **parameters
             Those of `from_forest`, `categorical_features` (for features that the model saw as numbers 0, ..., K - 1)
-            and `n_jobs`.
+            and `n_jobs`.  Here `combine` is ``"average"`` by default, for the model's own predictions.
         """
         from joints.circuit.from_sklearn import convert  # here: it imports all of scikit-learn's forests
 
-        generative = cls(**parameters)
+        generative = cls(**{"combine": "average", **parameters})
         generative._validate_params()
         codes = fit_table(generative, X)
         classes = fit_classes(generative, y, len(codes))

@@ -5,9 +5,10 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
+from mixed import published, published_from
 from sklearn.datasets import load_digits
 
-from joints import ForestClassifier, GenerativeForestClassifier
+from joints import ForestClassifier
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
 from joints.study.outliers.foreign import save_images
@@ -51,8 +52,8 @@ def test_signals_are_what_the_estimators_say(pair):
     rows = np.concatenate([data.X[:20], other.X[:9]])
     forest = ForestClassifier(**FOREST, random_state=7).fit(data.X, data.y)
     expected = {
-        "gefp": GenerativeForestClassifier.from_forest(forest).score_samples(rows),
-        "gefp_lspn": GenerativeForestClassifier.from_forest(forest, leaves="lspn").score_samples(rows),
+        "gefp": published_from(forest).score_samples(rows),
+        "gefp_lspn": published_from(forest, leaves="lspn").score_samples(rows),
         "max_probability": forest.predict_proba(rows).max(axis=1),
     }
     for method, values in expected.items():
@@ -76,7 +77,7 @@ def test_values_outside_of_every_cell_are_the_lowest(pair):
     """A category that no training row has, without smoothing: log p = -inf, and still an order."""
     data, _ = pair
     codes = np.column_stack([data.X[:, 0], np.arange(len(data.y)) % 2])
-    gef = GenerativeForestClassifier(**FOREST, smoothing=0, categorical_features={1: 3}, random_state=0)
+    gef = published(**FOREST, smoothing=0, categorical_features={1: 3}, random_state=0)
     values = gef.fit(codes, data.y).score_samples(np.array([[0.0, 0.0], [0.0, 2.0]]))
     assert np.isfinite(values[0]) and values[1] == -np.inf
     table = pd.DataFrame({"repetition": 1, "model": "a", "method": "gefp", "rows": ["a", "b"], "signal": values})
