@@ -37,7 +37,7 @@ def grown(
 
 
 def convert(forest: ForestClassifier) -> GenerativeForestClassifier:
-    return GenerativeForestClassifier.from_forest(forest, leaves="lspn")
+    return GenerativeForestClassifier.from_forest(forest, leaves="lspn", min_sd=1.0, smoothing=1e-6, combine="average")
 
 
 def batches_against_rows(fold: Fold, n_trees: int = 5, n_rows: int = 2000) -> float:

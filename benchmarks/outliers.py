@@ -76,7 +76,7 @@ def main() -> None:
     print(f"{n} training rows of {pixels.shape[1]} features, {n_test} test rows ({source})")
     forest = ForestClassifier(random_state=0, n_jobs=arguments.jobs)
     seconds = [step("grow 100 trees", lambda: forest.fit(train, y[:n]))[1]]
-    leaves = {"min_sd": SMOOTHING, "relative_sd": False}
+    leaves = {"min_sd": SMOOTHING, "relative_sd": False, "smoothing": 1e-6, "combine": "mixture"}
     gef, took = step("GeF+: densities of the leaves", lambda: GenerativeForestClassifier.from_forest(forest, **leaves))
     seconds.append(took)
     table = gef.leaves_.parameters
