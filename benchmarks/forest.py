@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from sklearn.ensemble import RandomForestClassifier
-from tables import Fold
+from tables import DENSITIES, Fold
 from targets import Targets, best_seconds, cpu_seconds, gibibytes
 
 from joints import ForestClassifier, GenerativeForestClassifier
@@ -53,10 +53,12 @@ def answer(jobs: int, repeats: int, targets: Targets) -> None:
     peer = RandomForestClassifier(n_estimators=100, random_state=0, n_jobs=jobs)
     n_leaves = forest.forest_.n_leaves / 100
     print(f"GeF, GeF+ and Friedman in one pass: electricity, {len(fold.test)} rows, {n_leaves:.0f} leaves per tree")
-    gef = GenerativeForestClassifier.from_forest(forest)
-    own, fit = best_seconds(
-        [lambda: GenerativeForestClassifier.from_forest(forest), lambda: peer.fit(fold.train, fold.y_train)], repeats
-    )
+
+    def convert() -> GenerativeForestClassifier:
+        return GenerativeForestClassifier.from_forest(forest, **DENSITIES)
+
+    gef = convert()
+    own, fit = best_seconds([convert, lambda: peer.fit(fold.train, fold.y_train)], repeats)
     targets.at_most("leaf densities, against scikit-learn's fitting", own / fit, LEAVES)
     for rate, target in ANSWER.items():
         holes = fold.with_holes(rate)
@@ -75,7 +77,7 @@ def memory(targets: Targets) -> None:
 def memory_part(part: str) -> None:
     fold = Fold("electricity")
     if part == "fit":
-        gef = GenerativeForestClassifier(random_state=0, n_jobs=2, categorical_features=fold.domains)
+        gef = GenerativeForestClassifier(random_state=0, n_jobs=2, categorical_features=fold.domains, **DENSITIES)
         gef.fit(fold.train, fold.y_train).answer(fold.with_holes(0.3))
     print(gibibytes())
 

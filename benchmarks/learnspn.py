@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 from scipy import stats
-from tables import Fold
+from tables import DENSITIES, Fold
 from targets import Targets, best_seconds, cpu_seconds
 
 from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
@@ -39,7 +39,7 @@ def grown(
 
 
 def convert(forest: ForestClassifier) -> GenerativeForestClassifier:
-    return GenerativeForestClassifier.from_forest(forest, leaves="lspn")
+    return GenerativeForestClassifier.from_forest(forest, leaves="lspn", **DENSITIES)
 
 
 def plain_tests(fold: Fold) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import DENSITIES
 from targets import Targets, cpu_seconds, gibibytes
 
 from joints import ForestClassifier, GenerativeForestClassifier
@@ -68,7 +69,7 @@ def main() -> None:
     print(f"{n} training rows of {pixels.shape[1]} features, {n_test} test rows ({source})")
     forest = ForestClassifier(random_state=0, n_jobs=arguments.jobs)
     seconds = [step("grow 100 trees", lambda: forest.fit(train, y[:n]))[1]]
-    leaves = {"min_sd": SMOOTHING, "relative_sd": False}
+    leaves = DENSITIES | {"min_sd": SMOOTHING, "relative_sd": False}
     gef, took = step("GeF+: densities of the leaves", lambda: GenerativeForestClassifier.from_forest(forest, **leaves))
     seconds.append(took)
     table = gef.leaves_.parameters

@@ -4,8 +4,9 @@
 
 One synthetic table of mixed features, whose class depends on some of them, is taken at 1,000 to a million rows of 20
 features and at 10 to 1,000 features of 2,000 rows.  Every size is measured in a process of its own, on one thread.
-Answers are for 1,000 further rows, complete or with half of the values missing; those of scikit-learn are for complete
-rows.  Learning means the densities of the leaves.  A size fails if it needs more than 16 GiB.
+Answers are for 1,000 further rows, complete or with half of the values missing, and for one complete row; those of
+scikit-learn are for complete rows.  "learn" finds the densities of the leaves with given settings, "choose" with
+settings chosen out of bag, as is the default.  A size fails if it needs more than 16 GiB.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
+from tables import DENSITIES
 from targets import Targets, best_seconds, cpu_seconds, gibibytes
 
 ROWS, FEATURES = (1_000, 10_000, 100_000, 1_000_000), (10, 30, 100, 300, 1_000)
 FEATURES_OF_ROWS, ROWS_OF_FEATURES = 20, 2_000
 ANSWERED = 1_000
 MOST_GIBIBYTES = 16
-STEPS = {"GeF": ("grow", "learn", "one row", "complete", "half"), "scikit-learn": ("grow", "one row", "complete")}
-STEPS["GeF(LSPN)"] = STEPS["GeF"]
+GEF = "grow", "learn", "choose", "one row", "complete", "half"
+STEPS = {"GeF": GEF, "scikit-learn": ("grow", "one row", "complete"), "GeF(LSPN)": GEF}
 
 
 def table(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray, dict[int, int]]:
@@ -60,19 +62,20 @@ def measure(who: str, n_rows: int, n_features: int, n_trees: int) -> dict[str, f
 def measure_gef(leaves: str, train, y, test, domains: dict[int, int], n_trees: int) -> dict[str, float]:
     from joints import ForestClassifier, GenerativeForestClassifier
 
+    def convert(**settings) -> GenerativeForestClassifier:
+        return GenerativeForestClassifier.from_forest(forest, leaves=leaves, **settings)
+
     half = np.where(np.random.default_rng(1).random(test.shape) < 0.5, np.nan, test)
-    forest = ForestClassifier(n_trees, random_state=0, categorical_features=domains)
-    model = GenerativeForestClassifier.from_forest(forest.fit(train[:500], y[:500]), leaves=leaves)
-    model.answer(half[:20])  # loads what is compiled
+    forest = ForestClassifier(n_trees, random_state=0, categorical_features=domains).fit(train[:500], y[:500])
+    for settings in (DENSITIES, {}):
+        convert(**settings).answer(half[:20])  # loads what is compiled
     found = {"grow": cpu_seconds(lambda: forest.fit(train, y))}
-    models: list[GenerativeForestClassifier] = [model]
-    found["learn"] = cpu_seconds(lambda: models.append(GenerativeForestClassifier.from_forest(forest, leaves=leaves)))
-    model = models[-1]
-    return found | {
-        "one row": best_seconds([lambda: model.answer(test[:1])], 5)[0],
-        "complete": cpu_seconds(lambda: model.answer(test)),
-        "half": cpu_seconds(lambda: model.answer(half)),
-    }
+    found["learn"] = cpu_seconds(lambda: convert(**DENSITIES))
+    found["choose"] = cpu_seconds(convert)
+    model = convert(**DENSITIES)
+    found["one row"] = best_seconds([lambda: model.answer(test[:1])], 5)[0]
+    found["complete"] = cpu_seconds(lambda: model.answer(test))
+    return found | {"half": cpu_seconds(lambda: model.answer(half))}
 
 
 def measured_apart(who: str, n_rows: int, n_features: int, n_trees: int) -> dict[str, float]:
@@ -105,7 +108,7 @@ def grow_in(what: str, sizes: list[int], shape: Callable[[int], tuple[int, int]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trees", type=int, default=5)
+    parser.add_argument("--trees", type=int, default=3)
     parser.add_argument("--most-rows", type=int, default=ROWS[-1])
     parser.add_argument("--most-features", type=int, default=FEATURES[-1])
     parser.add_argument("--part", nargs=3, help=argparse.SUPPRESS)

@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification
 from joints.data.dataset import Dataset
 
 ROOT = Path(__file__).resolve().parent.parent
+DENSITIES = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "average", "truncate": False}  # leaves with nothing to choose
 SHAPES = {  # rows, continuous features, categories of the others, classes
     "breast": (569, 30, (), 2),
     "vowel": (990, 10, (15, 2), 11),
