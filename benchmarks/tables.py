@@ -11,6 +11,7 @@ from joints.data.dataset import Dataset
 
 GAPS = {"mice": {70: 250, 71: 200, 72: 3, 73: 3, 74: 3, 75: 3}}  # features of a synthetic table, and missing values
 ROOT = Path(__file__).resolve().parent.parent
+DENSITIES = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "average", "truncate": False}  # leaves with nothing to choose
 SHAPES = {  # rows, continuous features, categories of the others, classes
     "breast": (569, 30, (), 2),
     "vowel": (990, 10, (15, 2), 11),

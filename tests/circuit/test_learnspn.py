@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from joints import ForestClassifier, LearnSPNClassifier
-from joints.circuit.learnspn import Variables, dependent_groups, two_means
+from joints.circuit.learnspn import Variables, codes_of, dependent_groups, two_means
 from joints.circuit.leaves import Smoothing
 from joints.forest.arrays import leaves_of_training_rows
 
@@ -21,7 +21,10 @@ def variables(values, n_categories, threshold=0.001):
     m = len(n_categories)
     smoothing = Smoothing(np.zeros(m), np.ones(m), 0.0, False)
     start = np.concatenate([[0], np.cumsum(n_categories)[:-1]])
-    return Variables(values, np.asarray(n_categories), start, np.ones(m), threshold, smoothing)
+    values = np.asfortranarray(values)
+    return Variables(
+        values, codes_of(values, n_categories), np.asarray(n_categories), start, np.ones(m), threshold, smoothing
+    )
 
 
 @parametrize_with_checks([LearnSPNClassifier(), published(n_estimators=5, leaves="lspn", min_rows=5)])
