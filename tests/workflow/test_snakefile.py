@@ -104,8 +104,8 @@ def test_rules_have_logs_and_no_hidden_code(root):
         text = path.read_text()
         assert "lambda" not in text and not re.search(r"^ +run:", text, re.MULTILINE), path.name
         defined = re.findall(r"^def (\w+)", text, re.MULTILINE)
-        assert len(defined) <= (8 if path.name == "common.smk" else 0), path.name
-        assert len(text.splitlines()) <= 120 or path.name != "common.smk"
+        assert len(defined) <= (9 if path.name == "common.smk" else 0), path.name
+        assert len(text.splitlines()) <= 150 or path.name != "common.smk"
         for rule in re.split(r"^(?=rule )", text, flags=re.MULTILINE)[1:]:
             if "script:" in rule or "shell:" in rule:
                 assert re.search(r"^    log:", rule, re.MULTILINE), rule.splitlines()[0]

@@ -23,13 +23,12 @@ os.environ.update(
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import ask_before_locking
 from joints.runtime.checksums import RUN
-from joints.runtime.files import write_json
 from joints.runtime.fingerprint import Code, script_digest, source_stamp
 from joints.runtime.job import RECORD, read_record
-from joints.runtime.one_run import KEPT, take_run
+from joints.runtime.one_run import KEPT
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
-from joints.study.run_record import check_reference, remove_stale
+from joints.study.run_record import begin_run, check_reference
 from snakemake_logger_plugin_joints import expect
 
 if workflow.is_main_process:
@@ -66,19 +65,8 @@ CODE_RECORD = KEPT / PLAN.run / RECORD
 STAMP = source_stamp(SCRIPTS)
 DIGESTS = {} if workflow.is_main_process else read_record(CODE_RECORD)["digests"]
 
-
-def begin(locks):
-    """What happens when a run is about to start; not in a dry run, and not in jobs."""
-    try:
-        take_run(PLAN.run, [FILES.results, FILES.figures], locks)
-        remove_stale(PLAN)
-        write_json(CODE_RECORD, {"stamp": STAMP, "digests": DIGESTS})
-    except JointsError as error:
-        sys.exit(f"Error: {error}.")
-
-
 if workflow.is_main_process:
-    ask_before_locking(begin)
+    ask_before_locking(functools.partial(begin_run, PLAN, CODE_RECORD, STAMP, DIGESTS))
 
 
 wildcard_constraints:
@@ -90,6 +78,16 @@ def of(question, *names):
 
     def ask(wildcards):
         return question(*(getattr(wildcards, name) for name in names))
+
+    return ask
+
+
+def growing(amount, *names):
+    """A resource, given by a number or by a method of the plan, of which a job that is tried again gets more."""
+
+    def ask(wildcards, attempt):
+        known = amount(*(getattr(wildcards, name) for name in names)) if names else amount
+        return attempt * known
 
     return ask
 

@@ -146,6 +146,11 @@ class Plan:
             raise JointsError(
                 f"{config_file}: 'reference' is {config['reference']!r}, which is not among the run's 'methods'"
             )
+        for name in config.get("rivals", []):
+            if name not in config["methods"] or name == config["reference"]:
+                raise JointsError(
+                    f"{config_file}: 'rivals' has {name!r}, which is not another method of the run than the 'reference'"
+                )
         for name in exceptions:
             if name not in config["datasets"]:
                 raise JointsError(
@@ -201,8 +206,14 @@ class Plan:
 
     @property
     def rivals(self) -> list[str]:
-        """The methods that gains are measured over: the reference, and those that the run has only for comparison."""
-        return [self.reference, *(name for name, entry in self.used.items() if not entry.shown)]
+        """The methods that gains are measured over: the reference, further ones that the configuration names, and those
+        that the run has only for comparison.
+        """
+        return [
+            self.reference,
+            *self.config.get("rivals", []),
+            *(name for name, entry in self.used.items() if not entry.shown),
+        ]
 
     @cached_property
     def paper_columns(self) -> list[MethodEntry]:
@@ -436,7 +447,14 @@ class Plan:
 
     def memory(self, dataset: str) -> int:
         """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
-        return int(600 + 500 * self.size(dataset))
+        return int(1000 + 500 * self.size(dataset))
+
+    def minutes(self, seconds: float) -> int:
+        """The time to ask a cluster for: three times what is expected, on whatever processor, and a while to start."""
+        return int(15 + 3 * seconds / 60)
+
+    def forest_minutes(self, dataset: str, repetitions: str) -> int:
+        return self.minutes(self.costs.forests(dataset, repetitions))
 
     def size(self, dataset: str) -> float:
         """The cells of a dataset according to the catalogue, in units of 100,000."""
