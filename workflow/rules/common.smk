@@ -86,7 +86,9 @@ def growing(amount, *names):
     """A resource, given by a number or by a method of the plan, of which a job that is tried again gets more."""
 
     def ask(wildcards, attempt):
-        known = amount(*(getattr(wildcards, name) for name in names)) if names else amount
+        known = (
+            amount(*(getattr(wildcards, name) for name in names)) if names else amount
+        )
         return attempt * known
 
     return ask
