@@ -11,7 +11,7 @@ from one_node_slurm import NoSlurm, Slurm
 from working_copy import Project, copy_project
 
 pytestmark = pytest.mark.xdist_group("experiment")  # one after the other: each run takes all cores
-PROFILE = ["--profile", "profiles/slurm", "--default-resources", "slurm_account=none", "runtime=30", "mem_mb=1000"]
+PROFILE = ["--profile", "profiles/slurm", "--slurm-no-account"]
 CHANGING = ("logs/", "seconds", "provenance", "report.html", ".parts/", "raw/breast.json")
 
 
