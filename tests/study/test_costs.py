@@ -48,7 +48,7 @@ def test_the_ablation_costs_its_forests_and_its_models():
 
 def test_a_finished_run_replaces_what_it_has_measured(plan, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(JointsError, match="there is no results/quick/seconds.csv: finish the run 'quick' first"):
+    with pytest.raises(JointsError, match=r"there is no results/quick/seconds\.csv: finish the run 'quick' first"):
         measure(plan)
     keys = {"dataset": "breast", "model": "gef", "mechanism": "mcar", "repetition": 1}
     rows = [

@@ -17,7 +17,9 @@ os.environ.update(
 
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
+from joints.runtime.files import write_text
 from joints.runtime.fingerprint import script_digest
+from joints.runtime.log import CPU_SECONDS
 from joints.study.layout import fill
 from joints.study.plan import Plan, members
 from joints.study.run_record import check_reference, remove_stale
@@ -56,6 +58,10 @@ config.update(PLAN.config)
 # not in a dry run, and not in jobs
 onstart:
     remove_stale(PLAN)
+
+
+onsuccess:
+    write_text(FILES.logs / "snakemake.log", CPU_SECONDS % sum(os.times()[:2]))
 
 
 wildcard_constraints:
@@ -102,13 +108,7 @@ def variants_and_code(variants):
 
 
 def expected_jobs():
-    """The jobs that are to run, by their ids, with the CPU seconds that they are expected to take."""
-    return {
-        workflow.dag.jobid(job): (
-            0.0 if job.is_norun else PLAN.costs.job(job.rule.name, job.wildcards_dict)
-        )
-        for job in workflow.dag.needrun_jobs()
-    }
+    return PLAN.costs.expected(workflow.dag)
 
 
 expect(expected_jobs, workflow.resource_settings.cores)
