@@ -1,5 +1,4 @@
-# What the rules share: the plan of the run, and helpers to query it.  No other rule file has functions, and these only
-# pass questions on to joints.study.plan.
+# What the rules share: the plan of the run, and helpers that pass questions on to joints.study.plan.
 
 import functools
 import os
@@ -17,6 +16,7 @@ os.environ.update(
 
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
+from joints.patches.snakemake_scheduler import wake_when_jobs_end
 from joints.runtime.files import write_text
 from joints.runtime.fingerprint import script_digest
 from joints.runtime.log import CPU_SECONDS
@@ -57,6 +57,7 @@ config.update(PLAN.config)
 
 # not in a dry run, and not in jobs
 onstart:
+    wake_when_jobs_end(workflow)
     remove_stale(PLAN)
 
 
@@ -109,7 +110,6 @@ def variants_and_code(variants):
 
 def expected_jobs():
     return PLAN.costs.expected(workflow.dag)
-
 
 expect(expected_jobs, workflow.resource_settings.cores)
 
