@@ -48,14 +48,34 @@ def test_a_method_that_takes_another_answer_of_a_model_changes_nothing_about_the
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 1, 1e6])
-def test_guesses_of_costs_decide_about_threads_and_never_about_names(tmp_path, seconds):
-    expensive = {**yaml.safe_load((ROOT / "config/methods.yaml").read_text())["gef"], "seconds": seconds}
-    before = plan(tmp_path)
-    after = plan(tmp_path, {"gef": expensive})
+def test_costs_decide_about_jobs_and_never_about_names(tmp_path, seconds):
+    before, after = plan(tmp_path), costing(tmp_path, {"bank": {"gef": seconds}})
     assert after.all_scores == before.all_scores and after.all_seconds == before.all_seconds
     assert after.forests("bank", "6-10") == before.forests("bank", "6-10")
     assert after.model("gef") == before.model("gef")
-    assert after.threads("bank", "gef", "1-5") == (1 if seconds <= 1 else 2)
+    (job,) = (job for job in after.score_jobs if job.dataset == "bank" and job.pieces.get("gef") == "1-5")
+    assert job.threads == (2 if seconds == 1e6 else 1)
+    assert job.name == ("score_bank_mcar_1_gef" if seconds == 1e6 else "score_bank_mcar_1")
+
+
+def costing(tmp_path, costs):
+    """The paper's plan with other costs."""
+    (tmp_path / "costs.yaml").write_text(yaml.safe_dump(costs))
+    return plan(tmp_path, catalogues={"costs": str(tmp_path / "costs.yaml")})
+
+
+def test_every_score_has_one_job_and_long_ones_have_their_own(tmp_path):
+    costs = {"breast": dict.fromkeys(("surrogate", "mean", "knn", "learnspn", "gef"), 1.0) | {"missforest": 9.0}}
+    (tmp_path / "costs.yaml").write_text(yaml.safe_dump(costs))
+    protocol = {"repetitions": 7, "fewer": {"gef_lspn": 1}}
+    found = plan(tmp_path, protocol=protocol, catalogues={"costs": str(tmp_path / "costs.yaml")}, **METHODS)
+    written = [path for job in found.score_jobs for path in found.files_of(found.files.scores, job)]
+    assert sorted(written) == sorted(found.all_scores)
+    jobs = {job.name: list(job.pieces.items()) for job in found.score_jobs if job.dataset == "breast"}
+    assert jobs["score_breast_mcar_1_missforest"] == [("missforest", "1-5")]
+    assert ("gef_lspn", "1-1") in jobs["score_breast_mcar_1"] and ("mean", "1-5") in jobs["score_breast_mcar_1"]
+    assert [piece for _, piece in jobs["score_breast_mcar_6"]] == ["6-7"] * 5
+    assert len({job.name for job in found.score_jobs}) == len(found.score_jobs)
 
 
 def test_pieces(tmp_path):
