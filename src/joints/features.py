@@ -192,7 +192,7 @@ def _domains(names: list[str], columns: list[Any], spec: Any) -> dict[int, Any]:
             )
         return {j: None for j, column in enumerate(columns) if _of_dtype(column) is not None}
     if isinstance(spec, Mapping):
-        domains = {_index(key, names): domain for key, domain in spec.items()}
+        domains = {feature_index(key, names, "categorical_features"): domain for key, domain in spec.items()}
         if len(domains) < len(spec):
             raise ValueError("categorical_features names a feature twice.")
         return domains
@@ -203,17 +203,18 @@ def _domains(names: list[str], columns: list[Any], spec: Any) -> dict[int, Any]:
         if len(items) != len(names):
             raise ValueError(f"categorical_features is a mask of {len(items)} entries for {len(names)} features.")
         return {j: None for j in np.flatnonzero(items).tolist()}
-    return {_index(key, names): None for key in spec}
+    return {feature_index(key, names, "categorical_features"): None for key in spec}
 
 
-def _index(key: Any, names: list[str]) -> int:
+def feature_index(key: Any, names: list[str], option: str) -> int:
+    """The place of a feature that `option` names or counts."""
     if isinstance(key, str):
         if key not in names:
-            raise ValueError(f"categorical_features names {key!r}, which is not a feature of X.")
+            raise ValueError(f"{option} names {key!r}, which is not a feature of X.")
         return names.index(key)
     index = next((j for j in range(-len(names), len(names)) if j == key), None)
     if index is None:
-        raise ValueError(f"categorical_features has index {key!r}, but X has {len(names)} features.")
+        raise ValueError(f"{option} has index {key!r}, but X has {len(names)} features.")
     return index % len(names)
 
 

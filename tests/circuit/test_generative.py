@@ -91,7 +91,7 @@ def test_predicting_a_feature_ignores_its_own_column_and_checks_the_request(tabl
     accuracy = (gef.predict(X, target=2, y=y) == X[:, 2]).mean()
     assert accuracy > 0.6  # half of the values follow the class, the others are drawn among three
     with pytest.raises(ValueError, match="continuous"):
-        gef.predict(X, target=0)
+        gef.predict_proba(X, target=0)
     with pytest.raises(ValueError, match="not a feature"):
         gef.predict(X, target="colour")
     with pytest.raises(ValueError, match="4 features"):

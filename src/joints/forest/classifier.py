@@ -88,7 +88,7 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
     >>> forest.predict([[5.1, np.nan, 1.4, np.nan]])
     array([0])
     >>> forest.predict_proba([[np.nan, np.nan, 5.5, np.nan]], missing="surrogate").round(1)
-    array([[0. , 0.2, 0.8]])
+    array([[0., 0., 1.]])
     """
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
