@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, weights_in_bootstrap_samples
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -19,7 +19,9 @@ DOMAINS = {2: 3, 3: 2}
     [
         GenerativeForestClassifier(n_estimators=5),
         GenerativeForestClassifier(n_estimators=5, combine="mixture", n_jobs=2),
-    ]
+        GenerativeForestClassifier(n_estimators=5, bootstrap=False),
+    ],
+    expected_failed_checks=weights_in_bootstrap_samples,
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
