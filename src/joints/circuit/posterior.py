@@ -96,7 +96,7 @@ def log_mass(low, high):
 
 
 @kernel
-def _branches(row, f, forest, node):
+def branches(row, f, forest, node):
     """Whether evidence about a split's feature leaves its left and its right side possible."""
     low, high, flags = row.low[f], row.high[f], forest.subset[node]
     if np.isnan(low):
@@ -130,7 +130,7 @@ def _walk(row, forest, tree, room):
             height -= 1
             node = room.stack[height]
             continue
-        left, right = _branches(row, f, forest, node)
+        left, right = branches(row, f, forest, node)
         if left and right:
             room.stack[height] = forest.right[node]
             height += 1
@@ -138,7 +138,7 @@ def _walk(row, forest, tree, room):
 
 
 @kernel
-def _log_factor(row, u, entries, cell_low, cell_high):
+def log_factor(row, u, entries, cell_low, cell_high):
     """log-probability of the evidence about variable u in one density, cut to a cell that is empty if not needed."""
     low, high = row.low[u], row.high[u]
     n_categories = row.start[u + 1] - row.start[u]
@@ -164,7 +164,7 @@ def leaf_log_probability(row, v, leaves, cell_low, cell_high):
     total, n_features = 0.0, len(leaves.offset)
     for u in range(n_features):
         if not np.isnan(row.low[u]):
-            total += _log_factor(row, u, leaves.parameters[v, leaves.offset[u] :], cell_low, cell_high)
+            total += log_factor(row, u, leaves.parameters[v, leaves.offset[u] :], cell_low, cell_high)
     if not np.isnan(row.low[n_features]):
         p = leaves.class_proba[v, np.int64(row.low[n_features])]
         total += log(p) if p > 0.0 else -np.inf
@@ -184,7 +184,7 @@ def evaluate_given(row, c, circuits, cell_low, cell_high, value, top):
         for j in range(circuits.factor_start[node], circuits.factor_start[node + 1]):
             u = circuits.factor_variable[j]
             if not np.isnan(row.low[u]):
-                value[v] += _log_factor(row, u, circuits.parameters[circuits.factor_offset[j] :], cell_low, cell_high)
+                value[v] += log_factor(row, u, circuits.parameters[circuits.factor_offset[j] :], cell_low, cell_high)
         if v == 0:
             return
         p = circuits.parent[node] - first
