@@ -30,11 +30,11 @@ class Distributions:
 
     def mean(self) -> np.ndarray:
         """The mean of each distribution; shape (n_samples,)."""
-        return self._sum(self._moments()[0])
+        return self._sum(cut_moments(self._own)[0])
 
     def std(self) -> np.ndarray:
         """The standard deviation of each distribution; shape (n_samples,)."""
-        means, variances = self._moments()
+        means, variances = cut_moments(self._own)
         centre = self._sum(means)
         return np.sqrt(self._sum(variances + (means - np.repeat(centre, self._sizes)) ** 2))
 
@@ -79,18 +79,6 @@ class Distributions:
     def _sum(self, values: np.ndarray) -> np.ndarray:
         return np.add.reduceat(self._posterior.weight * values, self._posterior.start[:-1])
 
-    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each entry's Gaussian."""
-        own, a, b = self._own, self._a, self._b
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            at_a, at_b = _hazard(a, b, a, self._mass), _hazard(a, b, b, self._mass)
-            shift = np.clip(at_a - at_b, a, b)
-            spread = 1.0 + np.where(np.isfinite(a), a * at_a, 0.0) - np.where(np.isfinite(b), b * at_b, 0.0) - shift**2
-        narrow = b - a < 1e-2  # differences of nearly equal numbers: as good as uniform
-        shift[narrow] = 0.5 * (a[narrow] + b[narrow])
-        spread = np.where(narrow, (b - a) ** 2 / 12.0, np.clip(spread, 0.0, 1.0))
-        return own.mean + own.sd * shift, own.sd**2 * spread
-
     def _shares_below(self, x: np.ndarray) -> np.ndarray:
         own, a, b = self._own, self._a, self._b
         z = np.clip((x - own.mean) / own.sd, a, b)
@@ -115,6 +103,21 @@ class Distributions:
                 newton = x - above / self.pdf(x)
             x = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         return x
+
+
+def cut_moments(gaussians: Gaussians) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of Gaussians that are cut to intervals."""
+    mean, sd, low, high = gaussians
+    a, b = (low - mean) / sd, (high - mean) / sd
+    mass = _mass(a, b)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        at_a, at_b = _hazard(a, b, a, mass), _hazard(a, b, b, mass)
+        shift = np.clip(at_a - at_b, a, b)
+        spread = 1.0 + np.where(np.isfinite(a), a * at_a, 0.0) - np.where(np.isfinite(b), b * at_b, 0.0) - shift**2
+    narrow = b - a < 1e-2  # differences of nearly equal numbers: as good as uniform
+    shift[narrow] = 0.5 * (a[narrow] + b[narrow])
+    spread = np.where(narrow, (b - a) ** 2 / 12.0, np.clip(spread, 0.0, 1.0))
+    return mean + sd * shift, sd**2 * spread
 
 
 def _mass(low: np.ndarray, high: np.ndarray) -> np.ndarray:
