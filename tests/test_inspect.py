@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, published
 from scipy import stats
 from scipy.special import entr
 
@@ -20,7 +20,7 @@ def table():
 
 def test_the_gain_of_categories_is_the_mutual_information(table):
     X, y = table
-    gef = GenerativeForestClassifier(4, combine="mixture", categorical_features=DOMAINS, random_state=0).fit(X, y)
+    gef = published(4, combine="mixture", categorical_features=DOMAINS, random_state=0).fit(X, y)
     rows = hide(np.random.default_rng(1), X[:20], 0.3)
     rows[:, 2] = np.nan
     gain = information_gain(gef, rows)
@@ -36,7 +36,7 @@ def test_the_gain_of_categories_is_the_mutual_information(table):
 
 @pytest.mark.parametrize("combine", ["mixture", "average"])
 def test_the_gain_of_a_continuous_feature_is_an_integral(table, combine):
-    gef = GenerativeForestClassifier(4, combine=combine, categorical_features=DOMAINS, random_state=0).fit(*table)
+    gef = published(4, combine=combine, categorical_features=DOMAINS, random_state=0).fit(*table)
     row = np.array([[np.nan, 0.3, np.nan, 1.0]])
     draws = gef.distribution(row, target=0).quantile((np.arange(2000) + 0.5) / 2000)[0]
     filled = np.repeat(row, 2000, axis=0)
@@ -124,7 +124,7 @@ def test_robustness_by_brute_force(table, combine):
     X, y = table
     X = X[:, [0, 2]]
     options = {"max_depth": 2, "max_features": None, "categorical_features": {1: 3}, "random_state": 0}
-    gef = GenerativeForestClassifier(2, combine=combine, min_sd=0.3, **options).fit(X, y)
+    gef = published(2, combine=combine, min_sd=0.3, **options).fit(X, y)
     rows = np.array([[0.3, 1.0], [np.nan, 2.0], [1.5, np.nan], [np.nan, np.nan], [-2.0, 0.0]])
     found = robustness(gef, rows)
     predicted = gef.predict_proba(rows).argmax(axis=1)
@@ -165,7 +165,7 @@ def test_robustness_of_learned_circuits_by_random_weights(table):
 
 def test_robust_predictions_are_right_more_often():
     X, y, _ = mixed_table(np.random.default_rng(3), n=600)
-    gef = GenerativeForestClassifier(20, categorical_features=DOMAINS, random_state=0).fit(X[:300], y[:300])
+    gef = published(20, categorical_features=DOMAINS, random_state=0).fit(X[:300], y[:300])
     rows = hide(np.random.default_rng(4), X[300:], 0.3)
     right, how = gef.predict(rows) == y[300:], robustness(gef, rows)
     assert right[how > np.median(how)].mean() > right[how <= np.median(how)].mean() + 0.1
@@ -173,11 +173,11 @@ def test_robust_predictions_are_right_more_often():
 
 
 def test_one_class_is_robust(table):
-    gef = GenerativeForestClassifier(2, random_state=0).fit(table[0], np.zeros(150))
+    gef = published(2, random_state=0).fit(table[0], np.zeros(150))
     np.testing.assert_array_equal(robustness(gef, table[0][:3]), 1.0)
 
 
 def test_a_tie_is_not_robust():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
-    gef = GenerativeForestClassifier(1, bootstrap=False, random_state=0).fit(X, [0, 1, 0, 1])
+    gef = published(1, bootstrap=False, random_state=0).fit(X, [0, 1, 0, 1])
     np.testing.assert_allclose(robustness(gef, [[0.0], [np.nan]]), 0.0, atol=1e-8)

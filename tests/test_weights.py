@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, published, published_from
 
 from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
 from joints.forest.arrays import TrainingData, whole_weights
@@ -21,8 +21,8 @@ def table():
     "model",
     [
         ForestClassifier(3, **WHOLE),
-        GenerativeForestClassifier(3, **WHOLE),
-        GenerativeForestClassifier(3, leaves="lspn", min_rows=10, max_depth=3, **WHOLE),
+        published(3, **WHOLE),
+        published(3, leaves="lspn", min_rows=10, max_depth=3, **WHOLE),
         LearnSPNClassifier(categorical_features=DOMAINS, random_state=0, threshold=0.1),
     ],
     ids=["forest", "GeF", "lspn", "LearnSPN"],
@@ -45,8 +45,8 @@ def test_only_the_ratios_of_weights_matter(table, bootstrap):
     X, y = table
     weight = np.random.default_rng(1).uniform(0.2, 3.0, len(y))
     options = {**WHOLE, "bootstrap": bootstrap}
-    one = GenerativeForestClassifier(3, **options, min_samples_leaf=3).fit(X, y, sample_weight=weight)
-    two = GenerativeForestClassifier(3, **options, min_samples_leaf=3).fit(X, y, sample_weight=weight * 1e-3)
+    one = published(3, **options, min_samples_leaf=3).fit(X, y, sample_weight=weight)
+    two = published(3, **options, min_samples_leaf=3).fit(X, y, sample_weight=weight * 1e-3)
     queries = hide(np.random.default_rng(2), X, 0.4)
     np.testing.assert_allclose(one.predict_proba(queries), two.predict_proba(queries), atol=1e-9)
     if not bootstrap:
@@ -69,16 +69,14 @@ def test_class_weights_are_those_of_their_rows(table):
     X, y = table
     rows = np.r_[np.flatnonzero(y == 0)[:40], np.flatnonzero(y == 1)[:10]]
     X, y = X[rows], np.where(y[rows] == 0, "a", "b")
-    balanced = GenerativeForestClassifier(5, class_weight="balanced", **WHOLE).fit(X, y)
+    balanced = published(5, class_weight="balanced", **WHOLE).fit(X, y)
     np.testing.assert_allclose(balanced.predict_proba(np.full((1, 4), np.nan)), [[0.5, 0.5]], atol=1e-3)
     options = {**WHOLE, "class_weight": {"a": 1, "b": 4}}
-    by_class = GenerativeForestClassifier(5, **options).fit(X, y)
-    by_row = GenerativeForestClassifier(5, **WHOLE).fit(X, y, sample_weight=np.where(y == "a", 1, 4))
+    by_class = published(5, **options).fit(X, y)
+    by_row = published(5, **WHOLE).fit(X, y, sample_weight=np.where(y == "a", 1, 4))
     np.testing.assert_array_equal(by_class.predict_proba(X), by_row.predict_proba(X))
     forest = ForestClassifier(5, **options).fit(X, y)
-    np.testing.assert_allclose(
-        GenerativeForestClassifier.from_forest(forest).predict_proba(X), by_class.predict_proba(X)
-    )
+    np.testing.assert_allclose(published_from(forest).predict_proba(X), by_class.predict_proba(X))
 
 
 def test_wrong_weights_are_named(table):
@@ -89,7 +87,7 @@ def test_wrong_weights_are_named(table):
         ([1, 2], "shape"),
     ):
         with pytest.raises(ValueError, match=said):
-            GenerativeForestClassifier(2).fit(X, y, sample_weight=weight)
+            published(2).fit(X, y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("random_state", [0, None, np.random.RandomState(3)], ids=["seed", "none", "generator"])

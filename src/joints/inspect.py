@@ -156,4 +156,4 @@ def robustness(model: CircuitClassifier, X: Any) -> np.ndarray:
     codes = encode_table(model, X)
     predicted = model._conditional(codes).argmax(axis=1)
     given = Given.values(codes, model.features_.n_categories, len(model.classes_), None)
-    return robustness_of(given, predicted, model.forest_, model.leaves_, model.combine, model.n_jobs)
+    return robustness_of(given, predicted, model.forest_, model.leaves_, model.combine_, model.n_jobs)

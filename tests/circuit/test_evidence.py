@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from mixed import PlainTree, hide, mixed_table
+from mixed import PlainTree, hide, mixed_table, published, published_from
 from scipy import stats
 from scipy.special import logsumexp
 
-from joints import Evidence, ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import Evidence, ForestClassifier, LearnSPNClassifier
 
 DOMAINS = {2: 3, 3: 2}
 NOTHING = np.full((1, 4), np.nan)
@@ -29,7 +29,7 @@ def model(request, table):
     if request.param == "lspn":
         options |= {"leaves": "lspn", "min_rows": 10, "max_depth": 3, "threshold": 0.1}
     combine = "average" if request.param == "GeF" else "mixture"
-    return GenerativeForestClassifier(4, combine=combine, **options).fit(*table)
+    return published(4, combine=combine, **options).fit(*table)
 
 
 def rows_with_evidence(X):
@@ -44,7 +44,7 @@ def test_probabilities_are_sums_over_the_leaves(table):
     """Masses by SciPy in a plain reading of the trees: weight x mass of the interval x mass of the set x the rest."""
     X, y = table
     forest = ForestClassifier(3, categorical_features=DOMAINS, random_state=0).fit(X, y)
-    gef = GenerativeForestClassifier.from_forest(forest)
+    gef = published_from(forest)
     rows, low, high = rows_with_evidence(X)
     evidence = Evidence(rows, between={0: (low, high)}, among={2: [0, 2]})
     trees = [PlainTree(gef, forest.training_data_, t) for t in range(3)]
@@ -170,7 +170,7 @@ def test_impossible_or_unclear_evidence_is_an_error(model, options, reason):
 def test_evidence_of_probability_zero_is_an_error():
     X = np.column_stack([np.repeat([0.0, 1.0], 20), np.tile([0.0, 1.0], 20)])
     options = {"smoothing": 0.0, "max_features": None, "categorical_features": {0: 3}, "random_state": 0}
-    gef = GenerativeForestClassifier(3, **options).fit(X, X[:, 0].astype(int))
+    gef = published(3, **options).fit(X, X[:, 0].astype(int))
     never = Evidence([[np.nan, np.nan]], among={0: [2]})
     assert gef.score_samples(never) == -np.inf
     for ask in (gef.predict_proba, lambda e: gef.sample(1, given=e), lambda e: gef.predict(e, target=1)):
@@ -185,7 +185,7 @@ def test_evidence_in_the_words_of_a_frame():
     frame = pd.DataFrame(
         {"size": rng.normal(size=90), "colour": pd.Categorical(rng.choice(["red", "blue", "green"], 90))}
     )
-    gef = GenerativeForestClassifier(5, random_state=0).fit(frame, np.where(frame["colour"] == "red", "yes", "no"))
+    gef = published(5, random_state=0).fit(frame, np.where(frame["colour"] == "red", "yes", "no"))
     rows = frame.iloc[:2].assign(colour=None)
     evidence = Evidence(rows, among={"colour": [["red"], ["blue", "green"]]}, between={"size": (-9, 9)})
     assert gef.predict(evidence).tolist() == ["yes", "no"]

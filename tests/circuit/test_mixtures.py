@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, published
 from scipy import stats
 from scipy.special import log_ndtr, logsumexp
 
-from joints import Evidence, GenerativeForestClassifier, LearnSPNClassifier
+from joints import Evidence, LearnSPNClassifier
 from joints.circuit.mixtures import Distributions
 from joints.circuit.posterior import Gaussians, Posterior, log_mass
 
@@ -24,7 +24,7 @@ def model(request, table):
     if request.param == "LearnSPN":
         return LearnSPNClassifier(categorical_features=DOMAINS, random_state=0, threshold=0.1, min_sd=0.3).fit(*table)
     options = {"leaves": request.param, "min_rows": 10, "max_depth": 4, "threshold": 0.1, "combine": "mixture"}
-    return GenerativeForestClassifier(4, categorical_features=DOMAINS, random_state=0, **options).fit(*table)
+    return published(4, categorical_features=DOMAINS, random_state=0, **options).fit(*table)
 
 
 def density_on_grid(model, row, feature, y=None):
@@ -73,14 +73,14 @@ def test_draws_follow_the_distribution(model):
 
 def test_gef_averages_the_trees(table):
     X, y = table
-    gef = GenerativeForestClassifier(3, categorical_features=DOMAINS, random_state=0).fit(X, y)
+    gef = published(3, categorical_features=DOMAINS, random_state=0).fit(X, y)
     rows = hide(np.random.default_rng(4), X[:5], 0.4)
     average = gef.distribution(rows, target=1)
     single = []
     for tree in range(3):
         forest, leaves = gef.forest_, gef.leaves_
         nodes, own = slice(*forest.tree_start[tree : tree + 2]), slice(*forest.leaf_start[tree : tree + 2])
-        one = GenerativeForestClassifier(1)
+        one = published(1)
         one.__dict__.update({name: value for name, value in vars(gef).items() if name.endswith("_")})
         one.forest_ = forest._replace(
             tree_start=forest.tree_start[[0, tree + 1]] - [0, forest.tree_start[tree]],
@@ -142,7 +142,7 @@ def test_moments_of_cut_gaussians():
         (0, 1, 8, np.inf),
     ]
     gaussians = Gaussians(*np.array(cases, dtype=float).T)
-    each = Posterior(np.arange(7), np.arange(6), np.ones(6), np.zeros(6))
+    each = Posterior(np.arange(7), np.arange(6), np.ones(6), np.zeros(6), np.ones((1, 6)))
     found = Distributions(each, gaussians)
     for i, (mean, sd, low, high) in enumerate(cases):
         expected = stats.truncnorm((low - mean) / sd, (high - mean) / sd, mean, sd)

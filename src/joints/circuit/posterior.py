@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from joints.circuit.evidence import Given
+from joints.circuit.infer import tree_weights
 from joints.circuit.leaves import Cells, Leaves, cells_of_tree
 from joints.circuit.nodes import Circuits
 from joints.forest.arrays import Forest
@@ -37,12 +38,15 @@ class Posterior(NamedTuple):
         Sums to one for each row.
     log_evidence : float64 of shape (n_rows,)
         log p(evidence) under the uniform mixture of the trees.
+    shares : float64 of shape (n_trees, n_rows)
+        How much each tree counts.
     """
 
     start: np.ndarray
     component: np.ndarray
     weight: np.ndarray
     log_evidence: np.ndarray
+    shares: np.ndarray
 
     def sum_of(self, values: np.ndarray) -> np.ndarray:
         """The weighted sum over each row's entries of a table that has a row per component."""
@@ -315,11 +319,12 @@ def _visit_tree(given, target, forest, leaves, tree, cells, most_nodes):
 
 
 def posterior(
-    given: Given, target: int, forest: Forest, leaves: Leaves, combine: str, n_jobs: int | None = None
+    given: Given, target: int, forest: Forest, leaves: Leaves, combine: str | float, n_jobs: int | None = None
 ) -> Posterior:
     """The densities of variable `target` that each row may come from; -1: the leaves.
 
-    With ``combine="average"`` every tree counts the same (GeF), otherwise by the probability of the evidence (GeF+).
+    With ``combine="average"`` every tree counts the same (GeF), with ``"mixture"`` by the probability of the evidence
+    (GeF+), with a number by that of so many features (`joints.circuit.infer.tree_weights`).
     """
     n_categories, most_nodes = np.diff(given.start)[:-1], leaves.circuits.most_nodes
     intervals = bool((given.low < given.high).any())
@@ -334,17 +339,20 @@ def posterior(
 
     found = run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
     logs, tells = (np.array([part[k] for part in found]) for k in (3, 4))
-    shares, log_evidence = _shares_of_trees(logs, tells, combine)
+    n_observed = (~np.isnan(given.low[:, :-1])).sum(axis=1)
+    shares, log_evidence = _shares_of_trees(logs, tells, n_observed, combine)
     sizes = np.array([np.diff(part[0]) for part in found])
     row = np.repeat(np.tile(np.arange(len(given.low)), len(found)), sizes.ravel())
     order = np.argsort(row, kind="stable")
     weight = np.concatenate([part[2] for part in found]) * np.repeat(shares.ravel(), sizes.ravel())
     component = np.concatenate([part[1] for part in found])[order]
     start = np.concatenate([[0], np.cumsum(sizes.sum(axis=0))])
-    return Posterior(start, component, weight[order], log_evidence)
+    return Posterior(start, component, weight[order], log_evidence, shares)
 
 
-def _shares_of_trees(logs: np.ndarray, tells: np.ndarray, combine: str) -> tuple[np.ndarray, np.ndarray]:
+def _shares_of_trees(
+    logs: np.ndarray, tells: np.ndarray, n_observed: np.ndarray, combine: str | float
+) -> tuple[np.ndarray, np.ndarray]:
     """How much each tree counts for each row, given log p(evidence) by trees and rows; and that of the mixture.
 
     Trees that cannot tell do not count, unless none can.
@@ -357,6 +365,9 @@ def _shares_of_trees(logs: np.ndarray, tells: np.ndarray, combine: str) -> tuple
     shares = np.where(tells.any(axis=0), tells, 1.0)
     if combine == "mixture":
         shares = np.where(total > 0, terms, shares)
+    elif combine != "average":
+        weights = tree_weights(np.where(tells > 0, logs, np.nan), n_observed, float(combine))
+        shares = np.where(weights.any(axis=0), weights, shares)
     return shares / shares.sum(axis=0), log_evidence
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from joints.circuit.evidence import Given
 from joints.circuit.leaves import Leaves
-from joints.circuit.posterior import Row, branches, leaf_log_probability, log_factor
+from joints.circuit.posterior import Row, branches, leaf_log_probability, log_factor, posterior
 from joints.forest.arrays import Forest
 from joints.numerics.buffers import with_room
 from joints.numerics.compiled import kernel
@@ -210,11 +210,13 @@ def _least_of_tree(row, begin, end, parts, leaves, function, epsilon, value):
 
 
 @kernel
-def _least_lead(row, parts, leaves, first, second, epsilon, average, value):
+def _least_lead(row, parts, leaves, first, second, epsilon, shares, value):
     """By how much class `first` is ahead of class `second` at least: 0 or less if their order may change.
 
-    In the mixture, of p(x, first) - p(x, second); averaging, of p(first | x) - p(second | x), tree by tree.
+    In the mixture, of p(x, first) - p(x, second); averaging, of p(first | x) - p(second | x), tree by tree: `shares`
+    say by how much each tree counts then, and are empty in the mixture.
     """
+    average = len(shares) > 0
     function = np.zeros(leaves.class_proba.shape[1])
     total, worst, begin = 0.0, np.inf, 0
     for tree in range(len(parts.tree_end)):
@@ -227,15 +229,14 @@ def _least_lead(row, parts, leaves, first, second, epsilon, average, value):
             least = _least_of_tree(row, begin, end, parts, leaves, function, epsilon, value)
             low, high = (middle, high) if least > 0.0 else (low, middle)
         lead = low if average else least
-        total += lead
+        total += lead * shares[tree] if average else lead / len(parts.tree_end)
         worst = min(worst, lead)
         begin = end
-    total /= len(parts.tree_end)
     return total if average else (1.0 - epsilon) * total + epsilon * worst
 
 
 @kernel
-def _robustness_of_rows(given, predicted, forest, leaves, average, out):
+def _robustness_of_rows(given, predicted, forest, leaves, shares, out):
     """The largest contamination under which each row keeps its prediction, by bisection."""
     n_classes = leaves.class_proba.shape[1]
     for i in range(len(out)):
@@ -249,7 +250,7 @@ def _robustness_of_rows(given, predicted, forest, leaves, average, out):
             low, high = 0.0, most
             for _ in range(STEPS):
                 middle = 0.5 * (low + high)
-                if _least_lead(row, parts, leaves, predicted[i], k, middle, average, value) > 0.0:
+                if _least_lead(row, parts, leaves, predicted[i], k, middle, shares[i], value) > 0.0:
                     low = middle
                 else:
                     high = middle
@@ -258,14 +259,20 @@ def _robustness_of_rows(given, predicted, forest, leaves, average, out):
 
 
 def robustness_of(
-    given: Given, predicted: np.ndarray, forest: Forest, leaves: Leaves, combine: str, n_jobs: int | None = None
+    given: Given, predicted: np.ndarray, forest: Forest, leaves: Leaves, combine: str | float, n_jobs: int | None = None
 ) -> np.ndarray:
-    """The largest contamination of all weights under which each row keeps its predicted class; in [0, 1]."""
+    """The largest contamination of all weights under which each row keeps its predicted class; in [0, 1].
+
+    The weights by which trees are averaged are not part of a circuit, and stay as they are.
+    """
     out = np.empty(len(predicted))
 
     def one(first: int, last: int) -> None:
         rows = given.rows(slice(first, last))
-        _robustness_of_rows(rows, predicted[first:last], forest, leaves, combine == "average", out[first:last])
+        shares = np.empty((last - first, 0))
+        if combine != "mixture":
+            shares = np.ascontiguousarray(posterior(rows, -1, forest, leaves, combine).shares.T)
+        _robustness_of_rows(rows, predicted[first:last], forest, leaves, shares, out[first:last])
 
     run(one, blocks(len(predicted), 64), n_jobs)
     return out

@@ -101,6 +101,7 @@ class GenerativeForestImputer(TableImputer):
         self.model_ = GenerativeForestClassifier(
             self.n_estimators,
             combine="average",
+            smoothing=1e-6,
             min_sd=self.min_sd,
             min_samples_leaf=self.min_samples_leaf,
             categorical_features={j: int(k) for j, k in enumerate(n_categories) if k},
@@ -117,7 +118,7 @@ class GenerativeForestImputer(TableImputer):
         model, given = self.model_, self._given(table[rows])
         for first, last in row_ranges(given, model.forest_) if len(rows) else []:
             part = given.rows(slice(first, last))
-            found = posterior(part, -1, model.forest_, model.leaves_, model.combine, self.n_jobs)
+            found = posterior(part, -1, model.forest_, model.leaves_, model.combine_, self.n_jobs)
             self._fill(table, rows[first:last], found, part.start)
         fill_cells(table, np.isnan(table), self.statistics_)
 
@@ -159,7 +160,7 @@ class GenerativeForestImputer(TableImputer):
         given = self._given(table[rows])
         for first, last in row_ranges(given, model.forest_) if len(rows) else []:
             part = given.rows(slice(first, last))
-            found = posterior(part, -1, model.forest_, model.leaves_, model.combine, self.n_jobs)
+            found = posterior(part, -1, model.forest_, model.leaves_, model.combine_, self.n_jobs)
             drawn, _ = sampling.sample(part, found, n_draws, model.forest_, model.leaves_, random)
             for i, one in enumerate(tables):
                 one[rows[first:last]] = drawn[i::n_draws]
