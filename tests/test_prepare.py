@@ -23,7 +23,7 @@ class Compilations(event.Listener):
 
 event.register("numba:compile", Compilations())
 from sklearn.datasets import load_iris, load_wine
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import Evidence, ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
 from joints.impute import KNNImputer, MeanImputer, MissForestImputer
 
 for X, y in (load_iris(return_X_y=True), load_wine(return_X_y=True)):
@@ -36,6 +36,8 @@ for X, y in (load_iris(return_X_y=True), load_wine(return_X_y=True)):
         model.predict_proba(holes)
         model.log_joint(X)
         model.sample(5)
+        model.predict(holes, target=0)
+        model.score_samples(Evidence(holes, between={0: (holes[:, 0] - 1, np.inf)}))
     LearnSPNClassifier().fit(holes, y).predict(holes)
     for imputer in (MeanImputer(), KNNImputer(), MissForestImputer(2)):
         imputer.fit(X).transform(holes)

@@ -16,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 import numpy as np
 from sklearn.utils import check_random_state
 
+from joints.circuit.evidence import Evidence
 from joints.circuit.generative import GenerativeForestClassifier
 from joints.circuit.learnspn_classifier import LearnSPNClassifier
 from joints.forest.classifier import ForestClassifier
@@ -54,7 +55,9 @@ def steps() -> dict[str, Callable[[], object]]:
         model.predict_proba(holes)
         model.log_joint(holes)
         model.predict_proba(holes, target=3, y=y)
-        model.sample(2, given=holes[:1])
+        model.predict(holes, target=0)
+        model.predict_proba(Evidence(holes, between={1: (holes[:, 1] - 1, holes[:, 1] + 1)}))
+        model.sample(2, given=Evidence(np.full((1, 5), np.nan), between={0: (0, 1)}, among={3: [0, 1]}))
 
     def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
         for imputer in imputers:
