@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from browser import browser
 
+from joints.render.documents import page_of
 from joints.render.results_page import Study, results_page
 from joints.study.plan import Plan
 
@@ -46,7 +47,10 @@ def page(study=STUDY, tables=None, figures=None):
 def reference(tmp_path_factory):
     """The page of the reference as a file."""
     path = tmp_path_factory.mktemp("page") / "index.html"
-    path.write_text(page(), encoding="utf-8")
+    with contextlib.chdir(ROOT):
+        text = page_of(PLAN)
+    assert text == page()
+    path.write_text(text, encoding="utf-8")
     return path
 
 
