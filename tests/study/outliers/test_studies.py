@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from joints import ForestClassifier, GenerativeForestClassifier
+from joints.circuit.generative import PUBLISHED_DENSITIES
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
 from joints.study.outliers.foreign import save_images
@@ -49,10 +50,11 @@ def test_signals_are_what_the_estimators_say(pair):
     found = signals(data.X, data.y, {"near": data.X[:20], "far": other.X[:9]}, WINE_METHODS, **options)
     assert list(found["method"].unique()) == WINE_METHODS
     rows = np.concatenate([data.X[:20], other.X[:9]])
-    forest = ForestClassifier(**FOREST, random_state=7).fit(data.X, data.y)
+    forest = ForestClassifier.published(**FOREST, random_state=7).fit(data.X, data.y)
+    densities = {**PUBLISHED_DENSITIES, "relative_sd": True}
     expected = {
-        "gefp": GenerativeForestClassifier.from_forest(forest).score_samples(rows),
-        "gefp_lspn": GenerativeForestClassifier.from_forest(forest, leaves="lspn").score_samples(rows),
+        "gefp": GenerativeForestClassifier.from_forest(forest, **densities).score_samples(rows),
+        "gefp_lspn": GenerativeForestClassifier.from_forest(forest, leaves="lspn", **densities).score_samples(rows),
         "max_probability": forest.predict_proba(rows).max(axis=1),
     }
     for method, values in expected.items():
