@@ -20,7 +20,6 @@ from joints.forest.classifier import ForestClassifier
 from joints.impute.knn import KNNImputer
 from joints.impute.mean import MeanImputer
 from joints.impute.missforest import MissForestImputer
-from joints.impute.refit import MissForestRefitImputer
 from joints.numerics.compiled import MARKER
 
 CATEGORIES = {3: 3, 4: 2}
@@ -53,7 +52,7 @@ def steps() -> dict[str, Callable[[], object]]:
         model.predict_proba(holes, target=3, y=y)
         model.sample(2, given=holes[:1])
 
-    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
+    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer) -> None:
         for imputer in imputers:
             imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
             imputer.fit(holes).transform(holes)
@@ -68,7 +67,6 @@ def steps() -> dict[str, Callable[[], object]]:
         "mean imputation": lambda: impute(MeanImputer()),
         "KNN imputation": lambda: impute(KNNImputer(metric="published"), KNNImputer(metric="huang")),
         "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
-        "MissForest, refitted": lambda: impute(MissForestRefitImputer(2, random_state=0)),
     }
 
 

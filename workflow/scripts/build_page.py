@@ -7,15 +7,13 @@ log.start(snakemake.log[0])
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from joints.render.results_page import Study, results_page
-from joints.runtime.files import write_text
+from joints.runtime.files import read_csv, write_text
 
 files, params = snakemake.input, snakemake.params
 study = Study(**{name: getattr(params, name) for name in Study._fields})
 paths = [Path(path) for path in files if Path(path).suffix == ".csv"]
-frames = {path.stem: pd.read_csv(path) for path in paths}
+frames = {path.stem: read_csv(path) for path in paths}
 figures = dict(zip(params.studies, files.figures, strict=True))
 provenance = json.loads(Path(files.provenance).read_text(encoding="utf-8"))
 write_text(snakemake.output[0], results_page(study, frames, figures, provenance, params.files))
