@@ -18,7 +18,7 @@ X, y = load_wine(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
 
 forest = ForestClassifier(50, random_state=0).fit(X_train, y_train)
-gef = GenerativeForestClassifier.from_forest(forest)
+gef = GenerativeForestClassifier.from_forest(forest, combine="average")
 imputer = MeanImputer().fit(X_train)
 
 rates = np.arange(0, 0.9, 0.1)
