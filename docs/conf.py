@@ -78,11 +78,13 @@ sphinx_gallery_conf = {
 API = {
     "Estimators": "joints",
     "Imputation": "joints.impute",
-    "Pictures": "joints.render.diagrams",
+    "Pictures of trees and circuits": "joints.render.diagrams",
+    "Pictures of choices": "joints.render.choice_plot",
     "What a study can be extended by": "joints.interface",
 }
 INTRODUCTIONS = {
     "joints.render.diagrams": "These need matplotlib: ``pip install joints[plot]``.",
+    "joints.render.choice_plot": "This needs matplotlib as well.",
     "joints.interface": "Methods and mechanisms of your own: see :doc:`extend`.",
 }
 

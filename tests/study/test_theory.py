@@ -70,8 +70,10 @@ def test_trees_approach_the_truth():
 
 def test_the_table_and_its_figure():
     found = simulate([0.5, 0.3], 500, [200, 400], 2, seed=1)
-    assert len(found) == 2 * (2 * 3 + 2 * 5) and not found.isna().any(axis=None)
-    assert found.equals(simulate([0.5, 0.3], 500, [200, 400], 2, seed=1))
+    assert len(found) == 2 * (2 * 3 + 2 * (5 + 3)) and not found.isna().any(axis=None)
+    again = simulate([0.5, 0.3], 500, [200, 400], 2, seed=1)
+    times = found["statement"] == "complexity"
+    assert found[~times].equals(again[~times]) and (found.loc[times, "value"] > 0).all()
     left, right = theory_figure(found).axes
     assert [line.get_label() for line in left.lines] == ["KNN imputation", "GeF", "best possible"]
     assert len(right.lines) == 4

@@ -9,13 +9,13 @@ row answer, as in the out-of-bag estimates of random forests, so nothing is held
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from joints.circuit.infer import Targets, ask_trees, tree_weights
+from joints.circuit.infer import ask_left_out
 from joints.circuit.leaves import (
     Leaves,
     RowsOfTree,
@@ -25,13 +25,13 @@ from joints.circuit.leaves import (
     smallest_sds,
 )
 from joints.forest.arrays import Forest, TrainingData
-from joints.forest.reach import Rows
+from joints.forest.reach import TREES_PER_BLOCK
 from joints.numerics.compiled import kernel
-from joints.numerics.threads import run
+from joints.numerics.threads import blocks, run
 
 MOST_QUESTIONS = 1000  # whatever the size of the table
 MOST_ANSWERS = 1 << 24  # numbers that the trees' answers to all questions may take: 128 MiB
-WIDTHS = 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125  # then the two values halfway to the neighbours of the best
+FIRST_WIDTH, NARROWEST = 0.25, 1 / 256  # where the search begins, and how far it goes; the widest is the published 1
 SMOOTHINGS = 0.1, 1.0, 0.01, 1e-6  # the first is that of the search for a width
 STRENGTHS = 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, np.inf
 SMALLEST_PROBABILITY, SMALLEST_LOG = 1e-6, -700.0  # so that no single row decides
@@ -75,7 +75,7 @@ class Questions(NamedTuple):
 
     @classmethod
     def draw(cls, forest: Forest, data: TrainingData, rows_of_tree: RowsOfTree | None, n_jobs: int | None) -> Questions:
-        """At most 1,000 questions, and not more than twice the rows; about rows that at least one tree did not see.
+        """At most 1,000 questions, each about another row that at least one tree did not see.
 
         They depend on the seeds of the trees alone.
         """
@@ -87,7 +87,7 @@ class Questions(NamedTuple):
         random = np.random.default_rng(forest.seeds)
         rows = random.permutation(np.flatnonzero(left_out.any(axis=0)))
         most = max(1, MOST_ANSWERS // (forest.n_trees * data.n_classes))
-        rows = np.concatenate([rows, rows])[: min(MOST_QUESTIONS, most)]
+        rows = rows[: min(MOST_QUESTIONS, most)]
         return cls(_without_some(data.X[rows], random), data.y[rows], left_out[:, rows])
 
 
@@ -133,30 +133,60 @@ def _widen_circuits(circuits, first, cells, truncate, n_categories, smallest_sd)
                 peaks[c, u] = max(peaks[c, u], parameters[o + 2])
 
 
+@kernel
+def _widen_trees(leaves, forest, first_tree, last_tree, n_categories, smallest_sd, truncate):
+    """The same for all leaves of some trees; `n_categories` includes the class."""
+    of_features = n_categories[:-1]
+    for tree in range(first_tree, last_tree):
+        first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
+        cells = cells_of_tree(forest, tree, of_features)
+        _widen_leaves(leaves.parameters[first:last], leaves.offset, of_features, smallest_sd, cells)
+        if len(leaves.circuits.parent):
+            _widen_circuits(leaves.circuits, first, cells, truncate, n_categories, smallest_sd)
+
+
+@kernel
+def _combine(log_evidence, conditional, n_observed, strengths, out):
+    """The trees' answers together, for each strength of `joints.circuit.infer.tree_weights`, into `out`."""
+    n_trees, n_questions = log_evidence.shape
+    for q in range(n_questions):
+        largest = -np.inf
+        for t in range(n_trees):
+            if log_evidence[t, q] > largest:
+                largest = log_evidence[t, q]
+        for s in range(len(strengths)):
+            power, total = min(1.0, strengths[s] / max(n_observed[q], 1)), 0.0
+            for t in range(n_trees):
+                if np.isnan(log_evidence[t, q]):
+                    continue
+                weight = 1.0
+                if power > 0.0 and largest > -np.inf:
+                    weight = np.exp(power * (log_evidence[t, q] - largest))
+                total += weight
+                for k in range(out.shape[2]):
+                    out[s, q, k] += weight * conditional[t, q, k]
+            out[s, q] /= total
+
+
 def widen(
     leaves: Leaves,
     forest: Forest,
     n_categories: np.ndarray,
     smallest_sd: np.ndarray,
     truncate: bool,
-    n_jobs: int | None,
+    n_jobs: int | None = None,
 ) -> Leaves:
     """Leaves whose Gaussians have at least these standard deviations, as if they had been learned so."""
     circuits = leaves.circuits._replace(
         parameters=leaves.circuits.parameters.copy(), peaks=leaves.circuits.peaks.copy()
     )
     out = leaves._replace(parameters=leaves.parameters.copy(), circuits=circuits)
-    has_circuits = len(circuits.parent) > 0
     with_class = np.append(n_categories, leaves.class_proba.shape[1])
 
-    def one(tree: int) -> None:
-        first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        cells = cells_of_tree(forest, tree, n_categories)
-        _widen_leaves(out.parameters[first:last], out.offset, n_categories, smallest_sd, cells)
-        if has_circuits:
-            _widen_circuits(circuits, first, cells, truncate, with_class, smallest_sd)
+    def one(first: int, last: int) -> None:
+        _widen_trees(out, forest, first, last, with_class, smallest_sd, truncate)
 
-    run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
+    run(one, blocks(forest.n_trees, 8 * TREES_PER_BLOCK), n_jobs)
     return out
 
 
@@ -198,7 +228,6 @@ class Search:
         self.truncate, self.relative_sd, self.verbose, self.n_jobs = truncate, relative_sd, verbose, n_jobs
         self.sd = feature_moments(data)[1]
         self.questions = Questions.draw(forest, data, rows_of_tree, n_jobs)
-        self.n_observed = (~np.isnan(self.questions.X)).sum(axis=1)
         self.trials: list[Trial] = []
 
     def leaves(self, raw: Leaves, min_sd: float) -> Leaves:
@@ -213,10 +242,7 @@ class Search:
         if smoothings == ("auto",):
             smoothings = (PUBLISHED.smoothing,)
         raw = learn(smoothings[0])
-        best = self._best(self._try(raw, min_sd, smoothings[0]) for min_sd in self._widths())
-        if given.min_sd == "auto" and not n_categories.all():
-            between = best.min_sd * sqrt(2.0), best.min_sd / sqrt(2.0)
-            best = self._best([best, *(self._try(raw, min_sd, smoothings[0]) for min_sd in between)])
+        best = self._climb(raw, smoothings[0])
         for smoothing in smoothings[1:]:
             other = learn(smoothing)
             found = self._try(other, best.min_sd, smoothing)
@@ -224,27 +250,44 @@ class Search:
                 best, raw = found, other
         return best, self.leaves(raw, best.min_sd)
 
-    def _widths(self) -> Iterable[float]:
+    def _climb(self, raw: Leaves, smoothing: float) -> Trial:
+        """The best width: from the first one, by factors of two, in the direction in which it gets better."""
         if self.given.min_sd != "auto":
-            return (self.given.min_sd,)
+            return self._try(raw, self.given.min_sd, smoothing)
         if self.data.n_categories.all():
-            return (PUBLISHED.min_sd,)
+            return self._try(raw, PUBLISHED.min_sd, smoothing)
         # in a unit that all features share, where they are not measured in units of their own
         unit = 1.0 if self.relative_sd else float(np.sqrt(np.mean(self.sd[self.data.n_categories == 0] ** 2)))
-        return [unit * width for width in WIDTHS]
+        first = best = self._try(raw, unit * FIRST_WIDTH, smoothing)
+        for factor in (0.5, 2.0):
+            while best is first or (best.min_sd < first.min_sd) == (factor < 1.0):
+                min_sd = factor * best.min_sd
+                if not NARROWEST <= min_sd / unit <= PUBLISHED.min_sd:
+                    break
+                found = self._try(raw, min_sd, smoothing)
+                if self._loss(found) >= self._loss(best):
+                    break
+                best = found
+        return best
 
     def _loss(self, trial: Trial) -> float:
         return trial.log_loss if self.objective == "log_loss" else -trial.log_likelihood
 
-    def _best(self, trials: Iterable[Trial]) -> Trial:
-        return min(trials, key=self._loss)
-
     def _try(self, raw: Leaves, min_sd: float, smoothing: float) -> Trial:
         """Ask all questions; returns the best way to combine the trees."""
-        log_evidence, conditional = self._ask(self.leaves(raw, min_sd))
-        given = self.given.combine
-        ways = STRENGTHS if given == "auto" else (strength_of(given),)
-        found = [self._score(log_evidence, conditional, min_sd, smoothing, strength) for strength in ways]
+        (X, y, left_out), given = self.questions, self.given.combine
+        leaves = self.leaves(raw, min_sd)
+        log_evidence, conditional = ask_left_out(X, left_out, self.forest, leaves, self.data.n_categories, self.n_jobs)
+        strengths = np.array(STRENGTHS if given == "auto" else [strength_of(given)])
+        proba = np.zeros((len(strengths), len(y), conditional.shape[2]))
+        _combine(log_evidence, conditional, (~np.isnan(X)).sum(axis=1), strengths, proba)
+        loss = -np.log(np.maximum(proba[:, np.arange(len(y)), y], SMALLEST_PROBABILITY)).mean(axis=1)
+        score = (proba.argmax(axis=2) == y).mean(axis=1)
+        likelihood = _mean_log_likelihood(log_evidence)
+        found = [
+            Trial(min_sd, smoothing, combine_of(float(strength)), float(loss[s]), float(score[s]), likelihood)
+            for s, strength in enumerate(strengths)
+        ]
         self.trials += found
         best = min(found, key=lambda trial: trial.log_loss)
         if self.verbose:
@@ -254,40 +297,14 @@ class Search:
             )
         return best
 
-    def _ask(self, leaves: Leaves) -> tuple[np.ndarray, np.ndarray]:
-        """log p_t(x) and p_t(y | x) by tree and question, the first NaN where a tree saw the row."""
-        forest, n_categories = self.forest, self.data.n_categories
-        targets = Targets.of(forest, leaves, n_categories)
-        X, _, left_out = self.questions
-        log_evidence = np.full(left_out.shape, np.nan)
-        conditional = np.zeros((*left_out.shape, targets.n))
 
-        def one(tree: int) -> None:
-            asked = np.flatnonzero(left_out[tree])
-            complete = ~np.isnan(X[asked]).any(axis=1)
-            rows = Rows(X[asked], np.arange(len(asked)), complete, int((~complete).sum()))
-            sums = ask_trees(rows, forest, leaves, n_categories, targets, tree, tree + 1)
-            log_evidence[tree, asked], conditional[tree, asked] = sums.log_evidence(), sums.average
-
-        run(one, [(tree,) for tree in range(forest.n_trees)], self.n_jobs)
-        return log_evidence, conditional
-
-    def _score(
-        self, log_evidence: np.ndarray, conditional: np.ndarray, min_sd: float, smoothing: float, strength: float
-    ) -> Trial:
-        y = self.questions.y
-        weights = tree_weights(log_evidence, self.n_observed, strength)
-        proba = np.einsum("tq,tqk->qk", weights, conditional)
-        loss = -np.log(np.maximum(proba[np.arange(len(y)), y], SMALLEST_PROBABILITY)).mean()
-        likelihood = np.maximum(_log_mean(log_evidence), SMALLEST_LOG).mean()
-        score = (proba.argmax(axis=1) == y).mean()
-        return Trial(min_sd, smoothing, combine_of(strength), float(loss), float(score), float(likelihood))
-
-
-def _log_mean(log_evidence: np.ndarray) -> np.ndarray:
-    """log of the mean of p_t(x) over the trees that answer."""
-    largest = np.maximum(np.nanmax(log_evidence, axis=0), SMALLEST_LOG)
-    return largest + np.log(np.nanmean(np.exp(log_evidence - largest), axis=0) + np.exp(SMALLEST_LOG))
+def _mean_log_likelihood(log_evidence: np.ndarray) -> float:
+    """Mean over the questions of log p(observed features) under the mixture of the trees that answer."""
+    answers = ~np.isnan(log_evidence)
+    largest = np.maximum(np.where(answers, log_evidence, -np.inf).max(axis=0), SMALLEST_LOG)
+    total = np.where(answers, np.exp(log_evidence - largest), 0.0).sum(axis=0)
+    logs = largest + np.log(np.maximum(total / answers.sum(axis=0), np.exp(SMALLEST_LOG)))
+    return float(np.maximum(logs, SMALLEST_LOG).mean())
 
 
 def strength_of(combine: str | float) -> float:

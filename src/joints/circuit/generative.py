@@ -93,7 +93,7 @@ random_state, n_jobs
         Log-loss and accuracy of that choice on the training rows with features removed, each answered by the trees that
         did not see it.  (None where nothing was to be chosen, or nothing could be.)
     tried_ : dict of ndarrays
-        Everything that was tried, for ``pandas.DataFrame(tried_)`` or `joints.render.diagrams.draw_choice`.
+        Everything that was tried, for ``pandas.DataFrame(tried_)`` or `joints.render.choice_plot.draw_choice`.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
@@ -241,11 +241,11 @@ random_state, n_jobs
         y : array-like of shape (n_samples,)
         **parameters
             Those of `from_forest`, `categorical_features` (for features that the model saw as numbers 0, ..., K - 1)
-            and `n_jobs`.
+            and `n_jobs`.  Here `combine` is ``"average"`` by default, for the model's own predictions.
         """
         from joints.circuit.from_sklearn import convert  # here: it imports all of scikit-learn's forests
 
-        generative = cls(**parameters)
+        generative = cls(**{"combine": "average", **parameters})
         generative._validate_params()
         codes = fit_table(generative, X)
         classes = fit_classes(generative, y, len(codes))

@@ -81,7 +81,7 @@ class Answers:
         return Answers(self.average[rows], self.friedman[rows], self.log_joint[rows], weighted)
 
 
-class Targets(NamedTuple):
+class _Targets(NamedTuple):
     """The variable that is asked for, in the leaves of a forest.
 
     Attributes
@@ -115,7 +115,7 @@ class Targets(NamedTuple):
         n_categories: np.ndarray,
         feature: int | None = None,
         given_class: int | None = None,
-    ) -> Targets:
+    ) -> _Targets:
         is_circuit = leaves.circuits.of_leaf >= 0
         above = above_variable(len(n_categories) if feature is None else feature, leaves.circuits)
         if feature is None:
@@ -135,6 +135,20 @@ class Targets(NamedTuple):
             counts = counts[:, None] * proba
         is_circuit = self.is_circuit[first:last]
         return (np.where(is_circuit[:, None], 0.0, proba) if is_circuit.any() else proba), counts
+
+    def query(self, forest: Forest, n_categories: np.ndarray, first_tree: int, last_tree: int) -> _Query:
+        """What is asked of the trees `first_tree` up to `last_tree`."""
+        first, last = forest.leaf_start[first_tree], forest.leaf_start[last_tree]
+        proba, counts = self.of_leaves(first, last)
+        return _Query(
+            target=len(n_categories) if self.feature is None else self.feature,
+            given_class=np.nan if self.given_class is None else float(self.given_class),
+            n_categories=np.append(n_categories, forest.counts.shape[1]),
+            first_leaf=first,
+            proba=proba,
+            counts=counts,
+            above_target=self.above,
+        )
 
 
 class _Query(NamedTuple):
@@ -167,7 +181,7 @@ class _Query(NamedTuple):
     above_target: np.ndarray
 
 
-class Sums(NamedTuple):
+class _Sums(NamedTuple):
     """Sums over trees, for each row; `joint` is scaled by exp(`joint_log`) row by row."""
 
     average: np.ndarray
@@ -426,26 +440,43 @@ def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
             first = end
 
 
-def ask_trees(
-    rows: Rows, forest: Forest, leaves: Leaves, n_categories: np.ndarray, targets: Targets, first: int, last: int
-) -> Sums:
-    """What the trees `first` up to `last` say about different rows, summed."""
-    given_class, shape = targets.given_class, (len(rows.X), targets.n)
-    target = len(n_categories) if targets.feature is None else targets.feature
-    first_leaf, last_leaf = forest.leaf_start[first], forest.leaf_start[last]
-    proba, counts = targets.of_leaves(first_leaf, last_leaf)
-    query = _Query(
-        target=target,
-        given_class=np.nan if given_class is None else float(given_class),
-        n_categories=np.append(n_categories, forest.counts.shape[1]),
-        first_leaf=first_leaf,
-        proba=proba,
-        counts=counts,
-        above_target=targets.above,
-    )
-    sums = Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf))
-    _answer_trees(rows, query, forest, leaves, first, last, sums)
-    return sums
+@kernel
+def _answer_left_out(X, left_out, query, forest, leaves, first_tree, last_tree, log_evidence, conditional):
+    """What each of the trees says about the rows that it did not see."""
+    shape = (0, query.proba.shape[1])
+    for tree in range(first_tree, last_tree):
+        asked = np.flatnonzero(left_out[tree])
+        rows = X[asked]
+        complete = np.empty(len(rows), dtype=np.bool_)
+        for i in range(len(rows)):
+            complete[i] = not np.isnan(rows[i]).any()
+        shape = (len(rows), query.proba.shape[1])
+        sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows), -np.inf))
+        n_incomplete = len(rows) - complete.sum()
+        _answer_trees(Rows(rows, asked, complete, n_incomplete), query, forest, leaves, tree, tree + 1, sums)
+        for i in range(len(asked)):
+            log_evidence[tree, asked[i]] = sums.joint_log[i] + np.log(sums.joint[i].sum())
+            conditional[tree, asked[i]] = sums.average[i]
+
+
+def ask_left_out(
+    X: np.ndarray,
+    left_out: np.ndarray,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """log p_t(x) and p_t(y | x) by tree and row, NaN and zero but where ``left_out[tree, row]``."""
+    targets = _Targets.of(forest, leaves, n_categories)
+    log_evidence, conditional = np.full(left_out.shape, np.nan), np.zeros((*left_out.shape, targets.n))
+
+    def one(first: int, last: int) -> None:
+        query = targets.query(forest, n_categories, first, last)
+        _answer_left_out(X, left_out, query, forest, leaves, first, last, log_evidence, conditional)
+
+    run(one, blocks(forest.n_trees, 8 * TREES_PER_BLOCK), n_jobs)
+    return log_evidence, conditional
 
 
 def tree_weights(log_evidence: np.ndarray, n_observed: np.ndarray, n_features: float) -> np.ndarray:
@@ -479,15 +510,19 @@ def _ask(
     forest: Forest,
     leaves: Leaves,
     n_categories: np.ndarray,
-    targets: Targets,
+    targets: _Targets,
     n_features: float | None,
     n_jobs: int | None,
 ) -> Answers:
     """Ask the forest about different rows, with trees that also weigh by the evidence of so many features."""
     weighted_leaves = leaves if targets.given_class is None else leaves.given_class(targets.given_class)
 
-    def one(first: int, last: int) -> Sums:
-        return ask_trees(rows, forest, weighted_leaves, n_categories, targets, first, last)
+    def one(first: int, last: int) -> _Sums:
+        shape = (len(rows.X), targets.n)
+        sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf))
+        query = targets.query(forest, n_categories, first, last)
+        _answer_trees(rows, query, forest, weighted_leaves, first, last, sums)
+        return sums
 
     parts = run(one, blocks(forest.n_trees, _trees_per_block(n_features)), n_jobs)
     average = sum(part.average for part in parts) / forest.n_trees
@@ -518,7 +553,7 @@ def _answer_in_blocks(
     forest: Forest,
     leaves: Leaves,
     n_categories: np.ndarray,
-    targets: Targets,
+    targets: _Targets,
     n_features: float | None,
     n_jobs: int | None,
 ) -> Iterator[tuple[np.ndarray, Answers]]:
@@ -540,7 +575,7 @@ def answer(
 
     The answer that weighs the trees comes along where `combine` is a number.
     """
-    targets = Targets.of(forest, leaves, n_categories)
+    targets = _Targets.of(forest, leaves, n_categories)
     shape, n_features = (len(X), targets.n), _n_features(combine)
     out = Answers(np.empty(shape), np.empty(shape), np.empty(shape), None if n_features is None else np.empty(shape))
     for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_features, n_jobs):
@@ -566,7 +601,7 @@ def conditional(
     `given_class` all rows are taken to be of that class.  Where no tree can tell, not even by counting, the class is
     disregarded, then the features: the answer is the target's prior (and where no training row has a value, uniform).
     """
-    targets = Targets.of(forest, leaves, n_categories, target, given_class)
+    targets = _Targets.of(forest, leaves, n_categories, target, given_class)
     out = np.empty((len(X), targets.n))
     for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, _n_features(combine), n_jobs):
         out[where] = part.probabilities(combine)

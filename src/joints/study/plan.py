@@ -146,6 +146,11 @@ class Plan:
             raise JointsError(
                 f"{config_file}: 'reference' is {config['reference']!r}, which is not among the run's 'methods'"
             )
+        for name in config.get("rivals", []):
+            if name not in config["methods"] or name == config["reference"]:
+                raise JointsError(
+                    f"{config_file}: 'rivals' has {name!r}, which is not another method of the run than the 'reference'"
+                )
         for name in exceptions:
             if name not in config["datasets"]:
                 raise JointsError(
@@ -201,8 +206,14 @@ class Plan:
 
     @property
     def rivals(self) -> list[str]:
-        """The methods that gains are measured over: the reference, and those that the run has only for comparison."""
-        return [self.reference, *(name for name, entry in self.used.items() if not entry.shown)]
+        """The methods that gains are measured over: the reference, further ones that the configuration names, and those
+        that the run has only for comparison.
+        """
+        return [
+            self.reference,
+            *self.config.get("rivals", []),
+            *(name for name, entry in self.used.items() if not entry.shown),
+        ]
 
     @cached_property
     def paper_columns(self) -> list[MethodEntry]:

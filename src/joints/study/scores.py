@@ -58,7 +58,8 @@ def read_answers(
         if rows.empty and not found.empty:
             answers = ", ".join(repr(answer) for model, answer in by_answer if model == entry.model) or "no scores"
             raise JointsError(
-                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, which has {answers} in {path}"
+                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, which has {answers} "
+                f"in {path}"
             )
         keys = rows["dataset"], rows["rate"].map("{:g}".format), rows["repetition"], rows["fold"]
         if sorted(zip(*keys, strict=True)) != expected:

@@ -1,13 +1,15 @@
-"""Two statements of the paper's section 4, simulated where the true distribution is known.
+"""Statements of the paper's section 4 and appendix B, simulated where the true distribution is known.
 
 KNN imputation can be arbitrarily bad: two correlated Gaussian features, the second one missing, and a class that says
 whether it is far from what the first one predicts.  Generative Trees are consistent whatever is missing (Theorem 2):
-leaves with uniform densities on the unit square, whose cells shrink as the number of rows grows.
+leaves with uniform densities on the unit square, whose cells shrink as the number of rows grows.  An answer costs as
+much as the forest's where rows are complete, and is linear in the leaves where they are not (appendix B).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,13 +24,14 @@ from joints.study.protocol import generator, seed_of
 
 CORRELATION = 0.5
 PATTERNS = {"first": (0,), "second": (1,), "both": (0, 1)}  # which features are observed
+LARGEST_FOREST = 100_000  # training rows of the forests whose answers are timed
 POINTS = 200  # of the grid over which the square is integrated, per feature
 
 
 def simulate(
     epsilons: Sequence[float], example_rows: int, rows: Sequence[int], repetitions: int, seed: int, n_jobs: int = 1
 ) -> pd.DataFrame:
-    """Both simulations.
+    """All simulations.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ def simulate(
     example_rows : int
         Its training rows.
     rows : sequence of int
-        Training rows of the trees with uniform leaves.
+        Training rows of the trees with uniform leaves, and (up to 100,000) of the forests whose answers are timed.
     repetitions : int
     seed : int
     n_jobs : int, default=1
@@ -45,7 +48,7 @@ def simulate(
     Returns
     -------
     DataFrame
-        statement, repetition, x (the width, or the rows), method, value
+        statement, repetition, x (the width, the rows, or the leaves), method, value
     """
     found: list[tuple[str, int, float, str, float]] = []
     for repetition in range(repetitions):
@@ -55,6 +58,9 @@ def simulate(
         for n in rows:
             distances = consistency_at(n, repetition, seed)
             found += [("consistency", repetition, n, name, value) for name, value in distances.items()]
+            if n <= LARGEST_FOREST:
+                n_leaves, seconds = answer_seconds(n, repetition, seed)
+                found += [("complexity", repetition, n_leaves, name, value) for name, value in seconds.items()]
     return pd.DataFrame(found, columns=["statement", "repetition", "x", "method", "value"])
 
 
@@ -181,3 +187,33 @@ def uniform_density(points: np.ndarray, low: np.ndarray, high: np.ndarray, weigh
         inside = ((part > low) & (part <= high)).all(axis=2)
         found[begin : begin + 4096] = inside @ heights
     return found
+
+
+def answer_seconds(n: int, repetition: int, seed: int) -> tuple[int, dict[str, float]]:
+    """The leaves of a forest grown on n rows, and the CPU seconds of its answers to 10,000 rows.
+
+    Answers are the forest's own and a Generative Forest's, where rows are complete and where one of both is missing.
+    """
+    place = (seed, f"complexity {n}", repetition, 0)
+    random = generator(*place, "rows")
+    X, y = Square().draw(n, random)
+    forest = ForestClassifier(n_estimators=10, random_state=seed_of(*place, "forest"), n_jobs=1).fit(X, y)
+    generative = GenerativeForestClassifier.from_forest(forest, min_sd=0.1, combine="average", smoothing=1e-6)
+    rows, _ = Square().draw(10_000, random)
+    incomplete = rows.copy()
+    incomplete[:, 1] = np.nan
+    return forest.forest_.n_leaves, {
+        "forest": _seconds(lambda: forest.predict_proba(rows)),
+        "complete": _seconds(lambda: generative.predict_proba(rows)),
+        "incomplete": _seconds(lambda: generative.predict_proba(incomplete)),
+    }
+
+
+def _seconds(answer: Callable[[], object]) -> float:
+    """CPU seconds of an answer, the least of three."""
+    found = []
+    for _ in range(3):
+        begin = time.process_time()
+        answer()
+        found.append(time.process_time() - begin)
+    return min(found)

@@ -5,6 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
+from mixed import published
 from sklearn.datasets import load_digits
 
 from joints import ForestClassifier, GenerativeForestClassifier
@@ -78,7 +79,7 @@ def test_values_outside_of_every_cell_are_the_lowest(pair):
     """A category that no training row has, without smoothing: log p = -inf, and still an order."""
     data, _ = pair
     codes = np.column_stack([data.X[:, 0], np.arange(len(data.y)) % 2])
-    gef = GenerativeForestClassifier(**FOREST, smoothing=0, categorical_features={1: 3}, random_state=0)
+    gef = published(**FOREST, smoothing=0, categorical_features={1: 3}, random_state=0)
     values = gef.fit(codes, data.y).score_samples(np.array([[0.0, 0.0], [0.0, 2.0]]))
     assert np.isfinite(values[0]) and values[1] == -np.inf
     table = pd.DataFrame({"repetition": 1, "model": "a", "method": "gefp", "rows": ["a", "b"], "signal": values})
