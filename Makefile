@@ -12,7 +12,7 @@ SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference auto verify config costs test lint bench environment help
+.PHONY: quick paper reference auto verify config costs test lint docs bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -48,6 +48,9 @@ lint: $(STAMP) ## check style, types and the workflow
 	@$(BIN)/mypy
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/snakemake --lint
+
+docs: $(READY) ## build the site into docs/_build/html; warnings are errors
+	@$(BIN)/sphinx-build -W --keep-going --quiet docs docs/_build/html
 
 bench: $(STAMP) ## run every script in benchmarks/
 	@failed=; for script in $(filter-out benchmarks/tables.py benchmarks/targets.py,$(wildcard benchmarks/*.py)); do \

@@ -23,7 +23,6 @@ from joints.forest.classifier import ForestClassifier
 from joints.impute.knn import KNNImputer
 from joints.impute.mean import MeanImputer
 from joints.impute.missforest import MissForestImputer
-from joints.impute.refit import MissForestRefitImputer
 from joints.numerics.compiled import MARKER
 
 CATEGORIES = {3: 3, 4: 2}
@@ -59,7 +58,7 @@ def steps() -> dict[str, Callable[[], object]]:
         model.predict_proba(Evidence(holes, between={1: (holes[:, 1] - 1, holes[:, 1] + 1)}))
         model.sample(2, given=Evidence(np.full((1, 5), np.nan), between={0: (0, 1)}, among={3: [0, 1]}))
 
-    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
+    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer) -> None:
         for imputer in imputers:
             imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
             imputer.fit(holes).transform(holes)
@@ -70,7 +69,6 @@ def steps() -> dict[str, Callable[[], object]]:
         "LearnSPN": lambda: ask(learnspn),
         "Generative Forests": lambda: ask(factorised),
         "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
-        "MissForest, refitted": lambda: impute(MissForestRefitImputer(2, random_state=0)),
         "mean imputation": lambda: impute(MeanImputer()),
         "KNN imputation": lambda: impute(KNNImputer(metric="published"), KNNImputer(metric="huang")),
         "surrogate splits": lambda: forest.fit(X, y).predict_proba(holes, missing="surrogate"),

@@ -87,7 +87,10 @@ def test_everything_is_there(finished):
     tables = {f"results/test/tables/{name}.{kind}" for name in shown for kind in ("tex", "html")}
     names = ("table1", "agreement", "ranks", "tally", "means", "comparisons", "gains", "seconds", "ci/one", "ci/two")
     single = {f"results/test/{name}.csv" for name in names}
-    others = {f"results/test/{name}" for name in ("summary.txt", "report.html", "provenance.html", "provenance.json")}
+    others = {
+        f"results/test/{name}"
+        for name in ("summary.txt", "index.html", "report.html", "provenance.html", "provenance.json")
+    }
     assert figures | tables | single | others <= files
     scores = pd.concat(pd.read_csv(path) for path in (finished.results / "scores").rglob("*.csv"))
     answers = {

@@ -72,7 +72,19 @@ def test_the_smallest_run_works_without_a_network(project):
 
 def test_targets(root):
     rules = snakemake(root, "--list-rules").stdout.split()
-    expected = {"all", "fetch", "datasets", "scores", "tables", "figures", "agreement", "summary", "report", "pdf"}
+    expected = {
+        "all",
+        "fetch",
+        "datasets",
+        "scores",
+        "tables",
+        "figures",
+        "agreement",
+        "summary",
+        "page",
+        "report",
+        "pdf",
+    }
     assert expected <= set(rules)
 
 
