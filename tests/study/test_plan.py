@@ -25,7 +25,7 @@ def plan(tmp_path, _methods=None, _extends="config/config.yaml", **changes):
 
 
 MINE = {"mine": {"label": "Mine", "class": "my.Method"}, "plus": {"label": "Plus", "of": "gef", "answer": "mixture"}}
-METHODS = {"datasets": ["breast", "german"], "outliers": None, "ablation": None}
+METHODS = {"datasets": ["breast", "german"], "outliers": None, "ablation": None, "theory": None}
 
 
 def test_the_papers_methods_come_first_in_the_papers_order_and_ones_own_after_them(tmp_path):

@@ -20,8 +20,8 @@ from joints.patches.snakemake_scheduler import wake_when_jobs_end
 from joints.runtime.files import write_text
 from joints.runtime.fingerprint import script_digest
 from joints.runtime.log import CPU_SECONDS
-from joints.study.layout import fill
-from joints.study.plan import Plan, members
+from joints.study.layout import fill, members
+from joints.study.plan import Plan
 from joints.study.run_record import check_reference, remove_stale
 from snakemake_logger_plugin_joints import expect
 

@@ -64,6 +64,7 @@ rule summarise_dataset:
         "../../environment.yml"
     params:
         methods=PLAN.used,
+        protocols=of(PLAN.score_protocols, "dataset"),
         metrics=PLAN.all_metrics,
         code=code("summarise_dataset"),
     script:

@@ -29,7 +29,7 @@ ForestOf = Callable[[Fold], ForestClassifier]  # the forest grown on a training 
 
 def grow(data: Dataset, protocol: Protocol, fold: Fold, parameters: Mapping[str, Any], n_jobs: int) -> ForestClassifier:
     """Grow the forest of one fold."""
-    return ForestClassifier(
+    return ForestClassifier.published(
         **parameters,
         categorical_features={j: int(k) for j, k in enumerate(data.n_categories) if k},
         random_state=seed_of(protocol.seed, data.name, fold.repetition, fold.fold, "forest"),

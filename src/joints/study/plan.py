@@ -29,14 +29,23 @@ from joints.study.entries import (
     check_named,
     read_entries,
 )
-from joints.study.layout import FIGURE_KINDS, Layout, fill
+from joints.study.layout import FIGURE_KINDS, Layout, fill, members, overlap
 from joints.study.protocol import Protocol
 
 SCHEMAS = Path("workflow/schemas")
 REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps the existing ones
 OWN_JOB = 60  # a model whose piece takes longer than this, in CPU seconds, has a job of its own; the others share one
 LONG_JOB = 3600  # a job that takes longer than this gets two threads, which do not always keep two cores busy
-SECTIONS = ["Results", "Agreement with the paper", "Statistics", "Datasets", "Outliers", "Ablation", "Provenance"]
+SECTIONS = [
+    "Results",
+    "Agreement with the paper",
+    "Statistics",
+    "Datasets",
+    "Outliers",
+    "Ablation",
+    "Theory",
+    "Provenance",
+]
 NAMES = "[a-z][a-z0-9_]*"
 
 
@@ -137,6 +146,11 @@ class Plan:
             raise JointsError(
                 f"{config_file}: 'reference' is {config['reference']!r}, which is not among the run's 'methods'"
             )
+        for name in config.get("rivals", []):
+            if name not in config["methods"] or name == config["reference"]:
+                raise JointsError(
+                    f"{config_file}: 'rivals' has {name!r}, which is not another method of the run than the 'reference'"
+                )
         for name in exceptions:
             if name not in config["datasets"]:
                 raise JointsError(
@@ -192,8 +206,14 @@ class Plan:
 
     @property
     def rivals(self) -> list[str]:
-        """The methods that gains are measured over: the reference, and those that the run has only for comparison."""
-        return [self.reference, *(name for name, entry in self.used.items() if not entry.shown)]
+        """The methods that gains are measured over: the reference, further ones that the configuration names, and those
+        that the run has only for comparison.
+        """
+        return [
+            self.reference,
+            *self.config.get("rivals", []),
+            *(name for name, entry in self.used.items() if not entry.shown),
+        ]
 
     @cached_property
     def paper_columns(self) -> list[MethodEntry]:
@@ -321,6 +341,10 @@ class Plan:
     def score_settings(self, dataset: str) -> Protocol:
         """What the scores of a repetition depend on."""
         return self.protocol(dataset)._replace(repetitions=1)
+
+    def score_protocols(self, *datasets: str) -> dict[str, Protocol]:
+        """What the files of scores of some datasets hold, apart from their repetitions."""
+        return {name: self.score_settings(name) for name in datasets}
 
     def pieces(self, dataset: str, model: str | None = None) -> list[str]:
         """The repetitions of a dataset, or of a model on it, in pieces of five, each as ``first-last``."""
@@ -528,6 +552,10 @@ class Plan:
                 found.setdefault(dataset, []).append(name)
         return found
 
+    @property
+    def variant_protocols(self) -> dict[str, Protocol]:
+        return {name: self.variant_protocol(name) for name in self.variant_datasets}
+
     def variant_forest(self, variant: str) -> dict[str, Any]:
         return {**self.config["forest"], **self.variants[variant].get("forest", {})}
 
@@ -582,6 +610,18 @@ class Plan:
         names = ["ablation.csv", "tables/ablation.html", "tables/ablation.tex"]
         return [self.files.results / name for name in names if self.variants]
 
+    # ---------------------------------------------------------------------------------------------------- the theory
+
+    @property
+    def theory(self) -> dict[str, Any]:
+        """Sizes of the simulations; empty if the run has none."""
+        settings = self.config.get("theory", {})
+        return {**settings, "seed": self.config["protocol"]["seed"]} if settings else {}
+
+    @property
+    def theory_files(self) -> list[Path]:
+        return [self.files.results / "theory.csv", *self._figures("", ["theory"])] if self.theory else []
+
     # ----------------------------------------------------------------------------------------------------- artefacts
 
     def _figures(self, view: str, names: Sequence[str]) -> list[Path]:
@@ -630,7 +670,7 @@ class Plan:
 
     def section(self, title: str) -> str:
         """A section of the report with its number among those that the run has."""
-        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants)}
+        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants), "Theory": bool(self.theory)}
         found = [name for name in SECTIONS if has.get(name, True)]
         return f"{found.index(title) + 1} {title}" if title in found else title
 
@@ -641,25 +681,7 @@ class Plan:
             *self.table_files,
             *self.outlier_files,
             *self.ablation_files,
+            *self.theory_files,
             self.files.provenance,
             self.files.summary,
         ]
-
-
-def members(repetitions: str) -> list[int]:
-    """The repetitions of a piece.
-
-    >>> members("6-8")
-    [6, 7, 8]
-    """
-    first, last = map(int, repetitions.split("-"))
-    return list(range(first, last + 1))
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether two pieces share a repetition.
-
-    >>> overlap("1-5", "5-5"), overlap("1-5", "6-10")
-    (True, False)
-    """
-    return bool(set(members(one)) & set(members(other)))
