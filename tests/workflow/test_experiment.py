@@ -71,9 +71,10 @@ def counts(project, *arguments):
     """Rule -> number of jobs that Snakemake would run; those that score models together."""
     lines = project.succeed("--dry-run", "--quiet", "rules", *arguments).splitlines()
     words = [line.split() for line in lines]
+    listed = {w[0]: int(w[1]) for w in words if len(w) == 2 and w[1].isdigit() and w[0] not in ("total", "all")}
     found = Counter()
-    for name, count in (w for w in words if len(w) == 2 and w[1].isdigit() and w[0] not in ("total", "all")):
-        found["score" if name.startswith("score_") else name] += int(count)
+    for name, count in listed.items():  # Snakemake lists them twice
+        found["score" if name.startswith("score_") else name] += count
     return dict(found)
 
 

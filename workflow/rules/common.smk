@@ -54,6 +54,9 @@ FILES = PLAN.files
 config.clear()
 config.update(PLAN.config)
 
+# for the progress line and the core-hours of a dry run
+expect(PLAN.costs.expected, workflow)
+
 
 # not in a dry run, and not in jobs
 onstart:
@@ -106,12 +109,6 @@ def variants_and_code(variants):
         )
         for variant in variants
     ]
-
-
-def expected_jobs():
-    return PLAN.costs.expected(workflow.dag)
-
-expect(expected_jobs, workflow.resource_settings.cores)
 
 
 def config_arguments():
