@@ -2,8 +2,8 @@
 What the forest chooses by itself
 =================================
 
-By default a forest chooses how smooth its leaves are and how its trees answer together, by the log-loss of training rows
-of which random features are removed, each answered by the trees that did not see it.
+By default a forest chooses how smooth its leaves are and how its trees answer together, by the log-loss of training
+rows of which random features are removed, each answered by the trees that did not see it.
 """
 
 import matplotlib.pyplot as plt
