@@ -9,13 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [path for path in DOCS.rglob("*.md") if not {"_build", "reports", "gallery"} & set(path.parts)]
 EXAMPLES = sorted((DOCS / "examples").glob("plot_*.py"))
-MADE = {
-    "api.rst",
-    "changes.md",
-    "gallery/index.rst",
-    "reports/auto.md",
-    "reports/reproduction.md",
-}  # when the site is built
+MADE = {"api.rst", "changes.md", "gallery/index.rst", "reports/auto.md", "reports/reproduction.md"}  # by `make docs`
 
 
 def test_there_are_enough_examples():
