@@ -53,5 +53,5 @@ def test_nothing_is_left_to_compile():
 def test_it_says_how_far_it_is():
     done = subprocess.run([sys.executable, "-m", "joints.prepare"], check=True, capture_output=True, text=True)
     lines = done.stderr.splitlines()
-    assert len(lines) == 11 and lines[0].startswith("Compiling numerical code, 1 of 10: growing forests")
+    assert len(lines) == 12 and lines[0].startswith("Compiling numerical code, 1 of 11: growing forests")
     assert lines[-1].startswith("Numerical code is ready (")
