@@ -1,5 +1,9 @@
 # The whole project in one place: every target first sets up .venv from requirements.lock if necessary.
 
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this folder has a space ($(CURDIR)), which Python's environments cannot have: move it)
+endif
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -8,7 +12,9 @@ CORES ?= all
 RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
 ARGS ?=
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
+PROFILE ?=
+WHERE = $(if $(PROFILE),--profile $(PROFILE),--cores $(CORES))
+SNAKEMAKE = $(BIN)/snakemake $(WHERE) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := quick

@@ -162,6 +162,38 @@ def test_what_an_edit_makes_stale(project):
     assert {"render_dataset", "draw_study"} <= set(counts(project))
 
 
+def test_code_that_is_edited_during_a_run_and_then_reverted(project, finished):
+    """The result of other code must not pass for one of the planned code."""
+    path = project.folder / "src" / "joints" / "study" / "methods" / "mean.py"
+    old, record = path.read_text(), project.folder / ".snakemake" / "joints" / "test" / "code.json"
+    for scores in project.results.glob("scores/*/mean/*/*.csv"):
+        scores.unlink()
+    planned = record.stat().st_mtime_ns
+    process = project.start("--quiet", "all", "--until", "summarise_dataset")
+    while record.stat().st_mtime_ns == planned and process.poll() is None:
+        time.sleep(0.01)
+    path.write_text(old + "\nX = 1\n")
+    out = process.communicate()[0]
+    assert process.returncode and out.count("Error: the code of score_models has been edited since the run") >= 1, out
+    assert not list(project.results.glob("scores/*/mean/*/*.csv"))
+    path.write_text(old)
+    project.succeed("--quiet", "all")
+    assert lasting(project) == lasting(finished)
+
+
+@pytest.mark.parametrize("name", ["scores/one/knn/mcar/1-2.csv", "data/two.npz", "raw/one.parquet", "means/one.csv"])
+def test_a_file_that_was_cut_after_it_was_written(project, finished, name):
+    """It is named; when it is deleted, the run is what it was."""
+    path = project.results / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    out = project.fail("--quiet", "all")
+    said = [line for line in out.splitlines() if line.startswith("Error")]
+    assert said and all(f"results/test/{name} is damaged (its checksum" in line for line in said), out
+    path.unlink()
+    project.succeed("--quiet", "all")
+    assert lasting(project) == lasting(finished)
+
+
 def test_adding_a_method_or_a_dataset_recomputes_nothing_else(project):
     project.config["methods"] = [*METHODS, "surrogate"]
     added = counts(project)

@@ -1,8 +1,8 @@
 """Score the variants of the ablation on one dataset."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.resume import for_all, write_in_parts

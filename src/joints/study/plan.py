@@ -452,7 +452,14 @@ class Plan:
 
     def memory(self, dataset: str) -> int:
         """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
-        return int(600 + 500 * self.size(dataset))
+        return int(1000 + 500 * self.size(dataset))
+
+    def minutes(self, seconds: float) -> int:
+        """The time to ask a cluster for: three times what is expected, on whatever processor, and a while to start."""
+        return int(15 + 3 * seconds / 60)
+
+    def forest_minutes(self, dataset: str, repetitions: str) -> int:
+        return self.minutes(self.costs.forests(dataset, repetitions))
 
     def size(self, dataset: str) -> float:
         """The cells of a dataset according to the catalogue, in units of 100,000."""
