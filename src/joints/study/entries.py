@@ -7,8 +7,11 @@ entry: no other code names one.  Entries are tuples, because Snakemake notices c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from joints.errors import JointsError
@@ -30,11 +33,17 @@ class MethodEntry(NamedTuple):
     paper: Mapping[str, Any] = {}
     seconds: float = 1.0
     shown: bool = True
+    requires: Sequence[str] = ()
+
+    @property
+    def absent(self) -> list[str]:
+        """What the method requires and this machine lacks: modules, and files that environment variables name."""
+        return [name for name in self.requires if not _is_here(name)]
 
     @property
     def described(self) -> MethodEntry:
         """The part that tables and figures depend on, without how the method is computed and what that costs."""
-        return self._replace(cls="", parameters={}, seconds=1.0)
+        return self._replace(cls="", parameters={}, seconds=1.0, requires=())
 
     @property
     def model(self) -> str:
@@ -140,6 +149,12 @@ def check_named(names: Iterable[str], found: Mapping[str, Any], key: str, config
     for name in names:
         if name not in found:
             raise JointsError(f"{config_file}: {key!r} has {name!r}, which is not in {source}{suggestion(name, found)}")
+
+
+def _is_here(name: str) -> bool:
+    if name.isupper():
+        return Path(os.environ.get(name, "")).is_file()
+    return find_spec(name) is not None
 
 
 def find(full_name: str) -> Any:
