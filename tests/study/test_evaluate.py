@@ -13,7 +13,16 @@ from joints.runtime.files import csv_text, write_csv
 from joints.study import metrics
 from joints.study.entries import MethodEntry, make
 from joints.study.evaluate import score
-from joints.study.forests import file_name, from_folders, grow_into, grown_once, read_forest, write_forest
+from joints.study.forests import (
+    file_name,
+    from_folders,
+    grow_into,
+    grown_each_time,
+    grown_once,
+    read_forest,
+    write_forest,
+)
+from joints.study.mechanisms.blocks import MissingInBlocks
 from joints.study.mechanisms.mcar import CompletelyAtRandom
 from joints.study.protocol import Protocol, folds_of
 from joints.study.scores import KEYS, OF_MODEL, read_scores
@@ -207,3 +216,61 @@ def test_a_model_with_one_answer(forests):
 def test_a_method_that_cannot_be_made(cls, parameters, reason):
     with pytest.raises(JointsError, match=f"{cls} cannot be .*{reason}"):
         make(cls, parameters)
+
+
+class Recorder(Method):
+    """Keeps what it was fitted on."""
+
+    needs_forest = False
+
+    def __init__(self):
+        self.folds = []
+
+    def fit(self, fold):
+        self.folds.append(fold)
+        return self
+
+    def predict_proba(self, X):
+        self.seen = X
+        return np.full((len(X), 3), 1 / 3)
+
+
+def test_values_missing_in_training_too():
+    data, recorder = dataset(), Recorder()
+
+    def no_forest(fold):
+        raise AssertionError("a method without a forest waits for none")
+
+    scores, seconds = score(data, PROTOCOL, [1], recorder, "it", no_forest, MECHANISMS, METRICS, training=True)
+    assert len(recorder.folds) == 2 * len(PROTOCOL.rates) and len(scores) == len(seconds) == len(recorder.folds)
+    for i, fold in enumerate(recorder.folds):
+        rate = PROTOCOL.rates[i % 3]
+        assert fold.forest is None and np.isnan(fold.X).sum() == int(rate * fold.X.size)
+        np.testing.assert_allclose(np.nanmean(fold.X[:, :2], axis=0), 0, atol=0.02)  # by the values that are left
+        np.testing.assert_allclose(np.nanstd(fold.X[:, :2], axis=0), 1, atol=0.02)
+    nested = [np.isnan(fold.X) for fold in recorder.folds[:3]]
+    assert not (nested[1] & ~nested[2]).any()
+
+
+def test_the_forest_of_incomplete_training_rows_is_grown_from_them():
+    data, grown = dataset(), []
+    own = grown_each_time(data, PROTOCOL, {"n_estimators": 3})
+
+    def forest_of(fold):
+        grown.append(np.isnan(fold.X).mean())
+        return own(fold)
+
+    model = make("joints.study.methods.gef.GenerativeForest", {})
+    scores, seconds = score(data, PROTOCOL, [1], model, "gef", forest_of, MECHANISMS, METRICS, training=True)
+    np.testing.assert_allclose(grown, 2 * list(PROTOCOL.rates), atol=0.01)
+    assert (seconds["fit_seconds"] > 0).all() and set(scores["rate"]) == set(PROTOCOL.rates)
+
+
+def test_one_fit_answers_for_all_mechanisms_of_a_group(forests):
+    recorder = Recorder()
+    both = {**MECHANISMS, "blocks": MissingInBlocks()}
+    study = (from_folders([forests]), both, METRICS)
+    scores, _ = score(dataset(), PROTOCOL, [1], recorder, "it", *study)
+    assert len(recorder.folds) == 2 and set(scores["mechanism"]) == {"mcar", "blocks"}
+    alone, _ = score(dataset(), PROTOCOL, [1], Recorder(), "it", from_folders([forests]), MECHANISMS, METRICS)
+    assert csv_text(scores[scores["mechanism"] == "mcar"]) == csv_text(alone)

@@ -40,11 +40,15 @@ CONFIG_FILES = [shown(path) for path in workflow.configfiles]
 ADDED = dict(workflow.config_settings.config)
 
 try:
-    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
+    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas").here()
     check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
     # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
+
+if workflow.is_main_process:
+    for sentence in PLAN.left_out:
+        print(f"joints: {sentence}", file=sys.stderr)
 
 FILES = PLAN.files
 config.clear()
@@ -76,7 +80,7 @@ def code(script, *modules):
 
 
 def model_code(wildcards):
-    modules = PLAN.modules([wildcards.model], [wildcards.mechanism])
+    modules = PLAN.modules([wildcards.model], wildcards.mechanism.split("+"))
     return code("score_method", *modules)
 
 

@@ -6,6 +6,7 @@ rule grow_forests:
         dataset=FILES.dataset,
     output:
         forests=directory(FILES.forests),
+        seconds=FILES.forest_seconds,
     log:
         FILES.logs / "forests" / "{dataset}" / "{repetitions}.log",
     conda:
@@ -24,7 +25,7 @@ rule grow_forests:
 rule score_method:
     input:
         dataset=FILES.dataset,
-        forests=of(PLAN.forests, "dataset", "repetitions"),
+        forests=of(PLAN.shared_forests, "dataset", "mechanism", "repetitions"),
     output:
         scores=FILES.scores,
         seconds=FILES.seconds,
@@ -44,7 +45,8 @@ rule score_method:
         protocol=of(PLAN.score_settings, "dataset"),
         repetitions=of(members, "repetitions"),
         model=of(PLAN.model, "model"),
-        mechanism=of(PLAN.mechanism, "mechanism"),
+        mechanisms=of(PLAN.mechanism_group, "mechanism"),
+        forest=of(PLAN.own_forest, "mechanism"),
         metrics=PLAN.metric_functions,
         code=model_code,
     script:

@@ -75,6 +75,14 @@ class MechanismEntry(NamedTuple):
     cls: str
     parameters: Mapping[str, Any] = {}
     paper: bool = False
+    training: bool = False  # whether values are missing in training too
+
+    @property
+    def in_training(self) -> MechanismEntry:
+        """The same mechanism for training rows as well, at the same rate: a study of its own."""
+        return self._replace(
+            name=f"{self.name}_training", label=f"{self.label}, in training too", paper=False, training=True
+        )
 
 
 class MetricEntry(NamedTuple):
@@ -172,3 +180,8 @@ def make(cls: str, parameters: Mapping[str, Any]) -> Any:
         return find(cls)(**parameters)
     except (TypeError, ValueError) as error:
         raise JointsError(f"{cls} cannot be made with the parameters {dict(parameters)}: {error}") from error
+
+
+def make_all(entries: Iterable[MechanismEntry]) -> dict[str, Any]:
+    """The objects of some entries, by name."""
+    return {entry.name: make(entry.cls, entry.parameters) for entry in entries}

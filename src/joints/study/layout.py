@@ -33,6 +33,7 @@ class Layout(NamedTuple):
     dataset: Path
     # the experiment
     forests: Path  # a folder
+    forest_seconds: Path
     scores: Path
     seconds: Path
     means: Path
@@ -66,6 +67,7 @@ class Layout(NamedTuple):
             record=results / "raw" / "{dataset}.json",
             dataset=results / "data" / "{dataset}.npz",
             forests=results / "forests" / "{dataset}" / "{repetitions}",
+            forest_seconds=results / "seconds" / "{dataset}" / "forests" / "{repetitions}.csv",
             scores=results / "scores" / piece,
             seconds=results / "seconds" / piece,
             means=results / "means" / "{dataset}.csv",

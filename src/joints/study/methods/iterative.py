@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from joints.interface import Method, TrainingFold
 from joints.study.methods.tuned import masked_copies, one_hot
+from joints.study.protocol import seeded
 
 
 class IterativeImputation(Method):
@@ -29,7 +30,7 @@ class IterativeImputation(Method):
 
     def fit(self, fold: TrainingFold) -> Self:
         self.forest_, self.n_categories_ = fold.forest, fold.n_categories
-        rows = masked_copies(fold.X, (0.0, 0.5), np.random.default_rng(fold.seed))
+        rows = masked_copies(fold.X, (0.0, 0.5), seeded(fold.seed))
         self.imputer_ = IterativeImputer(**self.parameters, keep_empty_features=True, random_state=fold.seed % 2**31)
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore", ConvergenceWarning)  # the number of rounds is a setting

@@ -12,7 +12,7 @@ from joints.interface import TrainingFold
 from joints.study.methods.knn import KNNImputation
 from joints.study.methods.tuned import PARTS, masked_copies
 from joints.study.metrics import log_loss
-from joints.study.protocol import stratify
+from joints.study.protocol import seeded, stratify
 
 
 class TunedKNNImputation(KNNImputation):
@@ -43,7 +43,7 @@ class TunedKNNImputation(KNNImputation):
         return super().fit(fold)
 
     def _choose(self, fold: TrainingFold, y: np.ndarray, n_classes: int) -> int:
-        random = np.random.default_rng(fold.seed)
+        random = seeded(fold.seed)
         held = stratify(y, PARTS, random) == 0
         forest = clone(fold.forest).set_params(n_jobs=fold.n_jobs).fit(fold.X[~held], y[~held])
         rows, truth = masked_copies(fold.X[held], self.masks, random), np.tile(y[held], len(self.masks))

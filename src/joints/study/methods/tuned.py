@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from joints.interface import Method, TrainingFold
 from joints.study.metrics import log_loss
-from joints.study.protocol import stratify
+from joints.study.protocol import seeded, stratify
 
 PARTS = 5  # one of them is for comparing the candidates
 
@@ -62,7 +62,7 @@ class TunedClassifier(Method):
         return X
 
     def fit(self, fold: TrainingFold) -> Self:
-        random = np.random.default_rng(fold.seed)
+        random = seeded(fold.seed)
         self.classes_, y = np.unique(fold.y, return_inverse=True)
         self.n_categories_ = fold.n_categories
         self.prepare(fold)
