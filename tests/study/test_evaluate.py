@@ -25,7 +25,7 @@ from joints.study.forests import (
 from joints.study.mechanisms.blocks import MissingInBlocks
 from joints.study.mechanisms.mcar import CompletelyAtRandom
 from joints.study.protocol import Protocol, folds_of
-from joints.study.scores import KEYS, OF_MODEL, read_scores
+from joints.study.scores import CONFIDENCE, KEYS, OF_MODEL, read_scores
 
 PROTOCOL = Protocol(seed=7, folds=2, rates=(0, 0.3, 0.9), repetitions=2)
 
@@ -50,7 +50,7 @@ METRICS = {"accuracy": metrics.accuracy, "log_loss": metrics.log_loss, "brier": 
 def run(cls, folder, n_jobs=1, repetitions=(1, 2), **parameters):
     model = make(f"joints.study.methods.{cls}", parameters)
     study = ("it", from_folders([folder]), MECHANISMS, METRICS, n_jobs)
-    return score(dataset(), PROTOCOL, repetitions, model, *study)
+    return score(dataset(), PROTOCOL, repetitions, model, *study)[:2]
 
 
 def answer(scores, name):
@@ -241,7 +241,7 @@ def test_values_missing_in_training_too():
     def no_forest(fold):
         raise AssertionError("a method without a forest waits for none")
 
-    scores, seconds = score(data, PROTOCOL, [1], recorder, "it", no_forest, MECHANISMS, METRICS, training=True)
+    scores, seconds = score(data, PROTOCOL, [1], recorder, "it", no_forest, MECHANISMS, METRICS, training=True)[:2]
     assert len(recorder.folds) == 2 * len(PROTOCOL.rates) and len(scores) == len(seconds) == len(recorder.folds)
     for i, fold in enumerate(recorder.folds):
         rate = PROTOCOL.rates[i % 3]
@@ -261,7 +261,7 @@ def test_the_forest_of_incomplete_training_rows_is_grown_from_them():
         return own(fold)
 
     model = make("joints.study.methods.gef.GenerativeForest", {})
-    scores, seconds = score(data, PROTOCOL, [1], model, "gef", forest_of, MECHANISMS, METRICS, training=True)
+    scores, seconds = score(data, PROTOCOL, [1], model, "gef", forest_of, MECHANISMS, METRICS, training=True)[:2]
     np.testing.assert_allclose(grown, 2 * list(PROTOCOL.rates), atol=0.01)
     assert (seconds["fit_seconds"] > 0).all() and set(scores["rate"]) == set(PROTOCOL.rates)
 
@@ -270,7 +270,21 @@ def test_one_fit_answers_for_all_mechanisms_of_a_group(forests):
     recorder = Recorder()
     both = {**MECHANISMS, "blocks": MissingInBlocks()}
     study = (from_folders([forests]), both, METRICS)
-    scores, _ = score(dataset(), PROTOCOL, [1], recorder, "it", *study)
+    scores, _, _ = score(dataset(), PROTOCOL, [1], recorder, "it", *study)
     assert len(recorder.folds) == 2 and set(scores["mechanism"]) == {"mcar", "blocks"}
-    alone, _ = score(dataset(), PROTOCOL, [1], Recorder(), "it", from_folders([forests]), MECHANISMS, METRICS)
+    alone, _, _ = score(dataset(), PROTOCOL, [1], Recorder(), "it", from_folders([forests]), MECHANISMS, METRICS)
     assert csv_text(scores[scores["mechanism"] == "mcar"]) == csv_text(alone)
+
+
+def test_confidences_are_those_of_the_calibration_error(forests):
+    """Over a single fold the bins give the metric itself."""
+    model = make("joints.study.methods.gef.GenerativeForest", {})
+    study = (from_folders([forests]), MECHANISMS, {"calibration": metrics.calibration_error, **METRICS})
+    scores, _, bins = score(dataset(), PROTOCOL, [1], model, "it", *study)
+    assert bins.columns.tolist() == CONFIDENCE and not bins.duplicated(CONFIDENCE[:-3]).any()
+    keys = ["answer", "rate"]
+    totals = bins.groupby(keys)[["rows", "correct"]].sum()
+    assert (totals["rows"] == 150).all()
+    np.testing.assert_allclose(totals["correct"] / totals["rows"], scores.groupby(keys)["accuracy"].mean(), atol=1e-12)
+    gaps = (bins["correct"] - bins["confidence"]).abs().groupby([bins[key] for key in keys]).sum() / 150
+    assert (gaps <= scores.groupby(keys)["calibration"].mean() + 1e-12).all()  # folds average out

@@ -29,6 +29,7 @@ rule score_method:
     output:
         scores=FILES.scores,
         seconds=FILES.seconds,
+        confidence=FILES.confidence,
     log:
         FILES.logs
         / "scores"

@@ -20,6 +20,7 @@ from joints.errors import JointsError
 from joints.interface import Mechanism, Method, TrainingFold
 from joints.runtime.progress import FoldProgress
 from joints.study.forests import ForestOf
+from joints.study.metrics import confidence_bins
 from joints.study.protocol import (
     Fold,
     Protocol,
@@ -29,7 +30,7 @@ from joints.study.protocol import (
     with_training_mask,
     without_cells,
 )
-from joints.study.scores import OF_MODEL, SECONDS
+from joints.study.scores import CONFIDENCE, OF_MODEL, SECONDS
 
 Metric = Callable[[np.ndarray, np.ndarray], float]
 
@@ -45,7 +46,7 @@ def score(
     metrics: Mapping[str, Metric],
     n_jobs: int = 1,
     training: bool = False,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Fit a model on every training fold and score its answers for every mechanism and missing rate.
 
     Parameters
@@ -71,8 +72,11 @@ def score(
         One row per answer, mechanism, rate, repetition and fold, with one column per metric.
     seconds : DataFrame
         One row per mechanism, rate, repetition and fold.
+    confidence : DataFrame
+        For reliability diagrams: rows, the sum of their confidences and how many are correct, for every answer,
+        mechanism, rate, repetition and bin of confidence, over the folds.
     """
-    scores, seconds = [], []
+    scores, seconds, bins = [], [], []
     progress = FoldProgress(f"{data.name}, {name}", len(repetitions) * protocol.folds)
     with threadpool_limits(n_jobs):
         for fold in folds_of(data, protocol, repetitions):
@@ -95,11 +99,20 @@ def score(
                 for answer, proba in found.items():
                     values = (metric(fold.y_test, proba) for metric in metrics.values())
                     scores.append((*keys, answer, *values))
+                    bins += [(*keys[:-1], answer, *found) for found in _bins(fold.y_test, proba)]
             progress.step()
     return (
         pd.DataFrame(scores, columns=[*OF_MODEL, "answer", *metrics]),
         pd.DataFrame(seconds, columns=[*OF_MODEL, *SECONDS]),
+        pd.DataFrame(bins, columns=CONFIDENCE).groupby(CONFIDENCE[:-3], sort=False).sum().reset_index(),
     )
+
+
+def _bins(truth: np.ndarray, proba: np.ndarray) -> Iterator[tuple[int, float, float, float]]:
+    """The bins of confidence that have rows."""
+    rows, confidence, correct = confidence_bins(truth, proba)
+    for b in np.flatnonzero(rows):
+        yield int(b), rows[b], confidence[b], correct[b]
 
 
 class _Case(NamedTuple):

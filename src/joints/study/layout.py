@@ -36,6 +36,7 @@ class Layout(NamedTuple):
     forest_seconds: Path
     scores: Path
     seconds: Path
+    confidence: Path
     means: Path
     variant: Path  # scores of a variant of the ablation
     # the outlier studies
@@ -70,6 +71,7 @@ class Layout(NamedTuple):
             forest_seconds=results / "seconds" / "{dataset}" / "forests" / "{repetitions}.csv",
             scores=results / "scores" / piece,
             seconds=results / "seconds" / piece,
+            confidence=results / "confidence" / piece,
             means=results / "means" / "{dataset}.csv",
             variant=results / "ablation" / "{dataset}" / "{variant}.csv",
             foreign=results / "outliers" / "images" / "{dataset}.npz",

@@ -63,7 +63,7 @@ def pairs(scores: pd.DataFrame, methods: Sequence[str], metrics: Sequence[Metric
 
 
 def wilcoxon(differences: np.ndarray) -> float:
-    """The two-sided p-value of Wilcoxon's signed-rank test; 1 if nothing differs.  Zeros are split between the signs."""
+    """The two-sided p-value of Wilcoxon's signed-rank test; 1 if nothing differs.  Zeros count half for each sign."""
     if not np.any(differences):
         return 1.0
     return float(stats.wilcoxon(differences, zero_method="zsplit").pvalue)

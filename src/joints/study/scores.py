@@ -18,6 +18,7 @@ from joints.study.entries import MethodEntry
 KEYS = ["dataset", "method", "mechanism", "rate", "repetition", "fold"]
 OF_MODEL = ["dataset", "model", "mechanism", "rate", "repetition", "fold"]
 SECONDS = ["fit_seconds", "predict_seconds"]
+CONFIDENCE = [*OF_MODEL[:-1], "answer", "bin", "rows", "confidence", "correct"]
 
 
 def read_scores(paths: Iterable[str | Path], methods: Mapping[str, MethodEntry]) -> pd.DataFrame:
