@@ -7,12 +7,13 @@ READY := $(VENV)/.compiled
 CORES ?= all
 RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
+MODERN ?= config/modern.yaml
 ARGS ?=
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference verify config test lint bench environment help
+.PHONY: quick paper reference modern verify config test lint bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -25,6 +26,10 @@ paper: $(READY) ## the whole paper, with its data from OpenML
 reference: $(READY) ## regenerate results/reference, the committed run, and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
+
+modern: $(READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
+	@$(SNAKEMAKE) modern --configfile $(MODERN) $(ARGS)
+	@$(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
 
 verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper checks that run instead of quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)

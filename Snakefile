@@ -22,6 +22,7 @@ include: "workflow/rules/experiment.smk"
 include: "workflow/rules/outliers.smk"
 include: "workflow/rules/ablation.smk"
 include: "workflow/rules/artefacts.smk"
+include: "workflow/rules/modern.smk"
 
 
 # One named target per artefact; `all` is the default.
@@ -85,6 +86,11 @@ rule artefacts:
         rules.scores.input,
         rules.tables.input,
         PLAN.report_inputs,
+
+
+rule modern:
+    input:
+        PLAN.modern_files,
 
 
 rule report:

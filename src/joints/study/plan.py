@@ -577,6 +577,51 @@ class Plan:
         return [*of_views, *self._tables("", ["agreement"])]
 
     @property
+    def modern_tables(self) -> dict[str, Path]:
+        """The tables of the modern study, by name."""
+        names = ("pairs", "gains_over_best", "costs", "reliability")
+        return {name: self.files.results / f"{name}.csv" for name in names}
+
+    @property
+    def modern_figures(self) -> list[Path]:
+        return self._figures("", ["best_gains", "costs", "reliability", "heat_map"])
+
+    @property
+    def modern_files(self) -> list[Path]:
+        """What the modern study makes from its scores; it has no report, and no figures of single datasets."""
+        views = [view.folder for view in self.views]
+        tables = [path for view in views for path in self._tables(view, ["table1", "ranks", "tally"])]
+        ranks = [path for view in views for path in self._figures(view, ["ranks"])]
+        single = [self.files.results / "scores.parquet", self.files.results / "means.csv", self.files.provenance]
+        return [*self.modern_tables.values(), *self.modern_figures, *tables, *ranks, *single]
+
+    @property
+    def model_classes(self) -> dict[str, str]:
+        """Model -> its class, which says whether it uses the shared forest."""
+        return {name: self.methods[name].cls for name in self.models}
+
+    @property
+    def all_confidences(self) -> list[Path]:
+        return [
+            path
+            for dataset in self.names
+            for path in self._of_models(self.files.confidence, dataset, self.models, self.groups)
+        ]
+
+    @property
+    def all_forest_seconds(self) -> list[Path]:
+        return [
+            fill(self.files.forest_seconds, dataset=dataset, repetitions=piece)
+            for dataset in self.names
+            for piece in self.pieces(dataset)
+        ]
+
+    @property
+    def used_mechanisms(self) -> dict[str, MechanismEntry]:
+        """The mechanisms of the run, without how they are made."""
+        return {name: self.mechanisms[name]._replace(cls="", parameters={}) for name in self.mechanism_names}
+
+    @property
     def data_files(self) -> list[Path]:
         """The tables of the views as CSV files, which the paper's LaTeX reads."""
         return [
