@@ -21,6 +21,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/experiment.smk"
 include: "workflow/rules/outliers.smk"
 include: "workflow/rules/ablation.smk"
+include: "workflow/rules/theory.smk"
 include: "workflow/rules/artefacts.smk"
 include: "workflow/rules/modern.smk"
 
@@ -73,6 +74,11 @@ rule outliers:
 rule ablation:
     input:
         PLAN.ablation_files,
+
+
+rule theory:
+    input:
+        PLAN.theory_files,
 
 
 rule summary:

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from joints.frames import is_missing, is_pandas, is_polars, pandas, plain_values
 from joints.parameters import AT_LEAST_ONE
 
 Categories = np.ndarray | None  # the values of a categorical feature in the order of their codes; None: continuous
 
-DATES = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64, pd.Period
+DATES = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Features:
         for j, column in enumerate(_columns(X)):
             categories, name = self.categories[j], self.names[j]
             values = _cells(column)
-            missing = pd.isna(values)
+            missing = is_missing(values)
             if categories is None:
                 out[:, j] = _floats(values, missing, name)
                 continue
@@ -101,13 +101,14 @@ class Features:
         array (of objects if not all values are numbers).
         """
         columns = self.decode(codes)
-        if isinstance(like, pd.DataFrame):
+        if is_pandas(like):
             return self._pandas_table(codes, columns, like)
-        if _is_polars(like):
+        if is_polars(like):
             return self._polars_table(columns, like)
         return _as_matrix(columns)
 
-    def _pandas_table(self, codes: np.ndarray, columns: list[Any], like: pd.DataFrame) -> pd.DataFrame:
+    def _pandas_table(self, codes: np.ndarray, columns: list[Any], like: Any) -> Any:
+        pd = pandas()
         for j, (categories, dtype) in enumerate(zip(self.categories, like.dtypes, strict=True)):
             if categories is not None and isinstance(dtype, pd.CategoricalDtype):
                 places = np.where(np.isnan(codes[:, j]) | (len(categories) == 0), -1, codes[:, j]).astype(np.int64)
@@ -123,7 +124,7 @@ class Features:
         categorical = [name for name, c in zip(like.columns, self.categories, strict=True) if c is not None]
         for name in categorical:
             column = cells[name].astype(object)
-            column[pd.isna(column)] = None
+            column[is_missing(column)] = None
             cells[name] = column.tolist()
         return type(like)(cells).cast({name: like.schema[name] for name in categorical})
 
@@ -157,14 +158,10 @@ def describe_features(X: Any, categorical_features: Any = "from_dtype") -> Featu
     return Features(names, categories, _without_rows(X))
 
 
-def _is_polars(X: Any) -> bool:
-    return type(X).__module__.partition(".")[0] == "polars"
-
-
 def _columns(X: Any) -> list[Any]:
-    if isinstance(X, pd.DataFrame):
+    if is_pandas(X):
         return [X.iloc[:, j] for j in range(X.shape[1])]
-    return X.get_columns() if _is_polars(X) else list(X.T)
+    return X.get_columns() if is_polars(X) else list(X.T)
 
 
 def _names(X: Any) -> list[str]:
@@ -172,9 +169,9 @@ def _names(X: Any) -> list[str]:
 
 
 def _without_rows(X: Any) -> Any:
-    if isinstance(X, pd.DataFrame):
+    if is_pandas(X):
         return X.iloc[:0].copy()
-    return X.clear() if _is_polars(X) else None
+    return X.clear() if is_polars(X) else None
 
 
 def _cells(column: Any) -> np.ndarray:
@@ -227,7 +224,7 @@ def _declared(domain: Any, name: str) -> np.ndarray:
             f"categorical_features gives feature {name!r} the categories {domain!r}: give their number, at least 1, "
             "or a list of them."
         )
-    if pd.isna(np.array(listed, dtype=object)).any():
+    if is_missing(np.array(listed, dtype=object)).any():
         raise ValueError(f"categorical_features lists a missing value as a category of feature {name!r}.")
     if len(listed) != len(set(listed)):
         raise ValueError(f"categorical_features lists a category of feature {name!r} twice.")
@@ -249,9 +246,9 @@ def _found(column: Any) -> np.ndarray:
 def _of_dtype(column: Any) -> Categories:
     """The categories of a column's dtype; None if that is not one of categories or truth values."""
     dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return dtype.categories.to_numpy()
     kind = type(dtype).__name__
+    if kind == "CategoricalDtype":  # of pandas
+        return dtype.categories.to_numpy()
     if kind == "Enum":
         return np.asarray(dtype.categories, dtype=object)
     if kind == "Categorical":  # of polars, which keeps one list for all columns
@@ -263,26 +260,29 @@ def _of_dtype(column: Any) -> Categories:
 
 def _all_bool(values: np.ndarray) -> bool:
     """Whether all objects are truth values: so pandas keeps a column of them with holes."""
-    observed = values[~pd.isna(values)]
+    observed = values[~is_missing(values)]
     return len(observed) > 0 and all(isinstance(value, (bool, np.bool_)) for value in observed)
 
 
 def _distinct(values: np.ndarray) -> np.ndarray:
-    observed = values[~pd.isna(values)]
+    observed = values[~is_missing(values)]
     if observed.dtype != object:
         return np.unique(observed)
-    found = pd.unique(observed)
+    found = dict.fromkeys(observed.tolist())
     try:
-        return np.sort(found)
+        ordered = sorted(found)
     except TypeError:  # values of several types, such as 1 and "one"
-        return np.array(sorted(found, key=lambda value: (type(value).__name__, value)), dtype=object)
+        ordered = sorted(found, key=lambda value: (type(value).__name__, value))
+    out = np.empty(len(ordered), dtype=object)
+    out[:] = ordered
+    return out
 
 
 def _floats(values: np.ndarray, missing: np.ndarray, name: str) -> np.ndarray:
     """The values of a continuous feature, NaN where missing."""
     out = np.full(len(values), np.nan)
     observed = values[~missing]
-    if values.dtype.kind in "mM" or (values.dtype == object and any(isinstance(v, DATES) for v in observed)):
+    if values.dtype.kind in "mM" or (values.dtype == object and any(isinstance(v, _dates()) for v in observed)):
         raise ValueError(
             f"Feature {name!r} holds dates or times: turn them into numbers, such as days since the first of them, or "
             "name it in categorical_features."
@@ -299,6 +299,10 @@ def _floats(values: np.ndarray, missing: np.ndarray, name: str) -> np.ndarray:
     return out
 
 
+def _dates() -> tuple[type, ...]:
+    return (*DATES, pandas().Period) if pandas() else DATES
+
+
 def _codes(values: np.ndarray, missing: np.ndarray, categories: np.ndarray, name: str) -> np.ndarray:
     """The codes of a categorical feature, NaN where a value is missing or not a category."""
     if values.dtype.kind == categories.dtype.kind == "f":
@@ -309,18 +313,13 @@ def _codes(values: np.ndarray, missing: np.ndarray, categories: np.ndarray, name
         order = np.argsort(categories)
         codes = order[np.searchsorted(categories, values, sorter=order).clip(max=len(order) - 1)]
         return np.where(categories[codes] == values, codes, np.nan)
-    code_of = {value: code for code, value in enumerate(_plain(categories))}
+    code_of = {value: code for code, value in enumerate(plain_values(categories))}
     try:
-        codes = np.array([code_of.get(value, -1) for value in _plain(values)], dtype=np.float64)
+        codes = np.array([code_of.get(value, -1) for value in plain_values(values)], dtype=np.float64)
     except TypeError as error:
         raise TypeError(f"Feature {name!r} holds values that cannot be categories ({error}).") from None
     codes[(codes < 0) | missing] = np.nan
     return codes
-
-
-def _plain(values: np.ndarray) -> list[Any]:
-    """Python's own objects, which are equal where they mean the same."""
-    return pd.Series(values).tolist() if values.dtype.kind in "mM" else values.tolist()
 
 
 def _warn_unknown(name: str, found: Any, categories: list[Any], more: int) -> None:
@@ -348,7 +347,7 @@ def encode_table(estimator: Any, X: Any) -> np.ndarray:
 
 def _validated(estimator: Any, X: Any, reset: bool) -> Any:
     """The table, a DataFrame or an array, after scikit-learn's checks of its shape and names."""
-    if isinstance(X, pd.DataFrame) or _is_polars(X):
+    if is_pandas(X) or is_polars(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if 0 in X.shape:
             raise ValueError(
@@ -371,7 +370,7 @@ def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
-    if pd.isna(y).any():
+    if is_missing(y).any():
         raise ValueError("Input y contains NaN: every training row needs a class.")
     check_classification_targets(y)
     estimator.classes_, codes = np.unique(y, return_inverse=True)

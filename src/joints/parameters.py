@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -25,6 +25,20 @@ SHARED: dict[str, list[Any]] = {
     "n_jobs": [AT_LEAST_ONE, Number(Integral, None, -1, closed="right"), None],
     "random_state": ["random_state"],
 }
+
+
+class Published:
+    """A mixin for estimators whose defaults serve users: `PUBLISHED` has the settings behind the paper's numbers."""
+
+    PUBLISHED: ClassVar[dict[str, Any]]
+
+    @classmethod
+    def published(cls, **parameters: Any) -> Self:
+        """An estimator with the settings that reproduce the paper's numbers; `parameters` come on top of them.
+
+        They are for standardised features, as the paper has them; `PUBLISHED` lists them.
+        """
+        return cls(**{**cls.PUBLISHED, **parameters})
 
 
 def check_option(name: str, value: Any, options: tuple[str, ...]) -> None:

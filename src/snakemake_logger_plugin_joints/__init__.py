@@ -1,5 +1,7 @@
 """A progress line for Snakemake: jobs done and running, and an estimate of the time left (`--logger joints`).
 
+The workflow tells what its jobs are expected to cost (`expect`).  A dry run prints the sum.
+
 Snakemake finds the plugin by the name of this package.  On a terminal one line is updated in place; elsewhere a line is
 printed every so often.  Jobs report their own errors, in one sentence each; here failures are only counted.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections import Counter
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, TextIO
 
@@ -20,54 +22,58 @@ SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
 
 
+KNOWN_SECONDS = 60.0  # how much the expected costs count against those of finished jobs, on this machine
+
+
+class Expectation:
+    """What the workflow tells about its jobs."""
+
+    jobs: Callable[[], Mapping[Any, float]] = staticmethod(dict)  # id -> CPU seconds, once the jobs are known
+    cores: int | None = None
+
+
+def expect(jobs: Callable[[], Mapping[Any, float]], cores: int | None) -> None:
+    """Tell which jobs will run and what they will cost, on how many cores."""
+    Expectation.jobs, Expectation.cores = staticmethod(jobs), cores
+
+
 class Progress:
-    """What is known about a run: counts, and how long jobs of each rule take."""
+    """What is known about a run: the jobs, how long each was expected to take, and how long the finished ones took."""
 
-    def __init__(self) -> None:
-        self.planned: Counter[str] = Counter()
-        self.running: dict[Any, tuple[str, float]] = {}
-        self.seconds: dict[str, list[float]] = {}
-        self.failed = 0
-        self.most_running = 1
+    def __init__(self, expected: Mapping[Any, float] | None = None, cores: int | None = None) -> None:
+        self.waiting = dict(expected or {})
+        self.running: dict[Any, tuple[float, float]] = {}  # what it should take, and when it started
+        self.total, self.done, self.failed = len(self.waiting), 0, 0
+        self.cores, self.most_running = cores, 1
+        self.expected_seconds, self.actual_seconds = KNOWN_SECONDS, KNOWN_SECONDS
 
-    @property
-    def done(self) -> int:
-        return sum(len(seconds) for seconds in self.seconds.values())
-
-    @property
-    def total(self) -> int:
-        return sum(self.planned.values())
-
-    def started(self, job: Any, rule: str, now: float) -> None:
-        self.running[job] = (rule, now)
+    def started(self, job: Any, now: float) -> None:
+        self.running[job] = (self.waiting.pop(job, 0.0), now)
         self.most_running = max(self.most_running, len(self.running))
 
     def ended(self, job: Any, now: float, failed: bool = False) -> None:
-        if job in self.running:
-            rule, start = self.running.pop(job)
-            if failed:
-                self.failed += 1
-            else:
-                self.seconds.setdefault(rule, []).append(now - start)
+        expected, start = self.running.pop(job, (self.waiting.pop(job, 0.0), now))
+        if failed:
+            self.failed += 1
+        else:
+            self.done += 1
+            self.expected_seconds += expected
+            self.actual_seconds += now - start
 
-    def seconds_left(self) -> float | None:
-        """Remaining jobs times the average time of their rule (or of all rules), divided by the most jobs at once."""
-        if not self.done:
-            return None
-        overall = sum(map(sum, self.seconds.values())) / self.done
-        left = 0.0
-        for rule, planned in self.planned.items():
-            seen = self.seconds.get(rule, [])
-            left += max(0, planned - len(seen)) * (sum(seen) / len(seen) if seen else overall)
-        return left / self.most_running
+    def seconds_left(self, now: float) -> float:
+        """What is left, in units of how long the finished jobs took, divided among the cores; or the longest job."""
+        speed = self.actual_seconds / self.expected_seconds
+        running = [max(0.0, speed * expected - (now - start)) for expected, start in self.running.values()]
+        left = [*running, *(speed * expected for expected in self.waiting.values())]
+        return max(sum(left) / (self.cores or self.most_running), *left) if left else 0.0
 
-    def line(self) -> str:
+    def line(self, now: float) -> str:
         """The progress line."""
         parts = [f"{self.done} of {self.total} jobs done", f"{len(self.running)} running"]
         if self.failed:
             parts.append(f"{self.failed} failed")
-        left = self.seconds_left()
-        if left is not None and self.done < self.total:
+        left = self.seconds_left(now)
+        if left and self.done < self.total:
             parts.append(f"about {duration(left)} left")
         return ", ".join(parts)
 
@@ -101,15 +107,16 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _take(self, event: dict[str, Any]) -> None:
-        if self.common_settings.dryrun:
-            return
         now = monotonic()
         match event.get("event"):
+            case LogEvent.RUN_INFO if self.common_settings.dryrun:
+                self.progress = Progress(Expectation.jobs() or self.progress.waiting)
+            case _ if self.common_settings.dryrun:
+                return
             case LogEvent.RUN_INFO:
-                stats = {name: count for name, count in event["stats"].items() if name != "total"}
-                self.progress.planned = Counter(stats)
+                self.progress = Progress(Expectation.jobs(), Expectation.cores)
             case LogEvent.JOB_INFO:
-                self.progress.started(event["jobid"], event["rule_name"], now)
+                self.progress.started(event["jobid"], now)
                 self._show_soon()
             case LogEvent.JOB_FINISHED:
                 self.progress.ended(event["job_id"], now)
@@ -132,7 +139,7 @@ class LogHandler(LogHandlerBase):
             self._show(monotonic())
 
     def _show(self, now: float, at_once: bool = False) -> None:
-        line = self.progress.line()
+        line = self.progress.line(now)
         if self.stream.isatty():
             self.stream.write("\r" + line.ljust(self.width))
             self.width = len(line)
@@ -142,12 +149,16 @@ class LogHandler(LogHandlerBase):
         self.stream.flush()
 
     def close(self) -> None:
-        """Leave the cursor on a line of its own."""
+        """Leave the cursor on a line of its own; sum up a dry run, below Snakemake's list of jobs."""
         if self.timer is not None:
             self.timer.cancel()
         if self.width:
             self.stream.write("\n")
             self.width = 0
+        if self.common_settings.dryrun and self.progress.waiting:
+            hours = sum(self.progress.waiting.values()) / 3600
+            self.stream.write(f"{self.progress.total} jobs, about {hours:.2g} core-hours\n")
+            self.progress = Progress()
         super().close()
 
     @property

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, published
 
-from joints import GenerativeForestClassifier, LearnSPNClassifier
+from joints import LearnSPNClassifier
 from joints.circuit.batches import ROWS, batch_of, visit_circuits, visits_of
 from joints.circuit.nodes import above_variable, evaluate_circuit, scratch_of
 
@@ -50,7 +50,7 @@ def test_batches_equal_rows(rate, target, given):
     rng = np.random.default_rng(0)
     X, y, n_categories = mixed_table(rng, n=400, continuous=3, categories=(3, 2))
     X[:, 1] += X[:, 0]
-    model = GenerativeForestClassifier(
+    model = published(
         3, leaves="lspn", min_rows=10, min_samples_leaf=12, max_depth=3, threshold=0.2, random_state=0,
         categorical_features={3: 3, 4: 2},
     ).fit(X, y)  # fmt: skip

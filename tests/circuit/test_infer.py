@@ -5,11 +5,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from mixed import PlainTree, hide, mixed_table
+from mixed import PlainTree, hide, mixed_table, published, published_from
 from scipy import integrate
 from scipy.special import logsumexp
 
-from joints import ForestClassifier, GenerativeForestClassifier
+from joints import ForestClassifier
 from joints.circuit.nodes import exponentials
 from joints.forest import reach
 
@@ -19,7 +19,7 @@ def fitted(seed=0, n=150, missing=0.0, n_trees=4, **table):
     X, y, n_categories = mixed_table(rng, n=n, missing=missing, **table)
     domains = {j: int(k) for j, k in enumerate(n_categories) if k}
     forest = ForestClassifier(n_estimators=n_trees, categorical_features=domains, random_state=seed).fit(X, y)
-    return forest, GenerativeForestClassifier.from_forest(forest), X, y
+    return forest, published_from(forest), X, y
 
 
 def test_example_of_figure_1():
@@ -27,7 +27,7 @@ def test_example_of_figure_1():
     x1 = np.repeat([0, 1, 0, 1, 1], [10, 10, 40, 10, 30]).astype(float)
     x2 = np.repeat([0.9, 0.5], [20, 80])
     y = np.repeat([0, 1, 0, 1], [20, 40, 10, 30])
-    model = GenerativeForestClassifier(1, bootstrap=False, max_features=None, categorical_features=[0])
+    model = published(1, bootstrap=False, max_features=None, categorical_features=[0])
     model.fit(np.column_stack([x1, x2]), y)
     forest = model.forest_
     assert forest.feature.tolist() == [1, 0, -1, -1, -1]
@@ -72,7 +72,7 @@ def test_agrees_with_a_plain_reading_of_the_trees(rate, n_rows):
     np.testing.assert_allclose(answers.log_joint, expected, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(gef.score_samples(queries), logsumexp(expected, axis=1), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(answers.friedman, forest.predict_proba(queries), rtol=0, atol=1e-14)
-    mixture = GenerativeForestClassifier.from_forest(forest, combine="mixture")
+    mixture = published_from(forest, combine="mixture")
     posterior = joint.mean(axis=1) / joint.mean(axis=1).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(mixture.predict_proba(queries), posterior, rtol=0, atol=1e-11)
 
@@ -109,7 +109,7 @@ def test_continuous_marginals_are_integrals():
 def test_density_integrates_to_one_over_the_plane():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
-    gef = GenerativeForestClassifier(2, random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
+    gef = published(2, random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
     grid = [np.concatenate([[-9.0], np.unique(gef.forest_.threshold[gef.forest_.feature == f]), [9.0]]) for f in (0, 1)]
     nodes, weights = np.polynomial.legendre.leggauss(40)
     points, w = [], []
@@ -127,7 +127,7 @@ def test_nothing_observed_gives_the_class_prior():
         _, gef, _, y = fitted(seed=5, missing=missing, n=203)
         prior = np.bincount(y) / len(y)
         for combine in ("average", "mixture"):
-            gef.combine = combine
+            gef.combine_ = combine
             np.testing.assert_allclose(gef.predict_proba(np.full((1, 4), np.nan))[0], prior, atol=1e-12)
         np.testing.assert_allclose(gef.score_samples(np.full((1, 4), np.nan)), [0.0], atol=1e-12)
 
@@ -167,7 +167,7 @@ def test_log_joint_of_classes_that_are_very_unlikely(leaves):
     y = np.repeat([0, 1], 60)
     X = rng.normal(size=(120, 40)) + 40.0 * y[:, None]
     options = {"min_sd": 0.01, "leaves": leaves, "smoothing": 0.0, "random_state": 0}
-    model = GenerativeForestClassifier(1, bootstrap=False, max_depth=1, **options).fit(X, y)
+    model = published(1, bootstrap=False, max_depth=1, **options).fit(X, y)
     queries = hide(rng, X[::20], 0.3)
     queries[:, model.forest_.feature[0]] = np.nan  # all leaves are reached
     log_joint = model.log_joint(queries)
@@ -187,7 +187,7 @@ def test_log_joint_of_classes_that_are_very_unlikely(leaves):
 def test_impossible_classes_have_no_probability():
     X = np.array([[0, 0], [0, 0], [1, 1], [1, 1]], dtype=float)
     options = {"smoothing": 0.0, "categorical_features": {0: 2, 1: 3}, "max_features": None}
-    model = GenerativeForestClassifier(1, bootstrap=False, **options).fit(X, [0, 0, 1, 1])
+    model = published(1, bootstrap=False, **options).fit(X, [0, 0, 1, 1])
     other = 1 - model.forest_.feature[0]  # the feature that does not split: all leaves are reached
     row = np.full((1, 2), np.nan)
     row[0, other] = 1.0
@@ -214,7 +214,7 @@ def test_memory_of_an_answer(monkeypatch):
     n, k = 4000, 100
     X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, k, n)])
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    model = GenerativeForestClassifier(60, max_depth=3, categorical_features={2: k}, random_state=0).fit(X, y)
+    model = published(60, max_depth=3, categorical_features={2: k}, random_state=0).fit(X, y)
     monkeypatch.setattr(reach, "MOST_SUMS", 1 << 17)
     answer = model.predict_proba(X[:100], target=2)
     tracemalloc.start()

@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, published, published_from
 from scipy import stats
 from scipy.special import logsumexp
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
-from joints.circuit.learnspn import Variables, dependent_groups, two_means
+from joints import ForestClassifier, LearnSPNClassifier
+from joints.circuit.learnspn import Variables, codes_of, dependent_groups, two_means
 from joints.circuit.leaves import Smoothing
 from joints.forest.arrays import leaves_of_training_rows
 
@@ -21,10 +21,13 @@ def variables(values, n_categories, threshold=0.001):
     m = len(n_categories)
     smoothing = Smoothing(np.zeros(m), np.ones(m), 0.0, False)
     start = np.concatenate([[0], np.cumsum(n_categories)[:-1]])
-    return Variables(values, np.asarray(n_categories), start, np.ones(m), threshold, smoothing)
+    values = np.asfortranarray(values)
+    return Variables(
+        values, codes_of(values, n_categories), np.asarray(n_categories), start, np.ones(m), threshold, smoothing
+    )
 
 
-@parametrize_with_checks([LearnSPNClassifier(), GenerativeForestClassifier(n_estimators=5, leaves="lspn", min_rows=5)])
+@parametrize_with_checks([LearnSPNClassifier(), published(n_estimators=5, leaves="lspn", min_rows=5)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -96,7 +99,7 @@ def test_forest_leaves_equal_plain_recursion():
     rng = np.random.default_rng(1)
     X, y, n_categories = mixed_table(rng, n=200, continuous=3, categories=(3,))
     X[:, 2] = X[:, 0] + 0.3 * rng.normal(size=200)
-    model = GenerativeForestClassifier(
+    model = published(
         4, leaves="lspn", min_rows=10, min_samples_leaf=12, max_depth=2, categorical_features={3: 3}, random_state=0,
         combine="mixture",
     ).fit(X, y)  # fmt: skip
@@ -133,7 +136,7 @@ def test_forest_leaves_equal_plain_recursion():
     "model",
     [
         LearnSPNClassifier(categorical_features={0: 3, 1: 2, 2: 4, 3: 2}, random_state=0, threshold=0.1),
-        GenerativeForestClassifier(
+        published(
             3, leaves="lspn", truncate=True, min_rows=8, max_depth=3, random_state=0,
             categorical_features={0: 3, 1: 2, 2: 4, 3: 2}, threshold=0.1,
         ),
@@ -164,7 +167,7 @@ def test_truncated_leaves_integrate_to_one():
     y = (X[:, 0] > 0) ^ (rng.random(120) < 0.2)
     mass = {}
     for truncate in (True, False):
-        model = GenerativeForestClassifier(
+        model = published(
             2, leaves="lspn", truncate=truncate, min_rows=10, max_depth=2, random_state=0, threshold=0.05
         ).fit(X, y)
         edges = [
@@ -186,15 +189,15 @@ def test_truncated_leaves_integrate_to_one():
 def test_trees_are_those_of_gef_and_small_leaves_stay_factorised():
     X, y = load_wine(return_X_y=True)
     forest = ForestClassifier(10, random_state=0).fit(X, y)
-    plain = GenerativeForestClassifier.from_forest(forest)
-    lspn = GenerativeForestClassifier.from_forest(forest, leaves="lspn", min_rows=30)
+    plain = published_from(forest)
+    lspn = published_from(forest, leaves="lspn", min_rows=30)
     assert lspn.forest_ is plain.forest_
     rows = np.concatenate(
         [np.bincount(*_leaf_weights(forest, tree), minlength=forest.forest_.n_leaves)[None] for tree in range(10)]
     ).sum(axis=0)
     np.testing.assert_array_equal(lspn.leaves_.circuits.of_leaf >= 0, rows > 30)
     np.testing.assert_array_equal(lspn.leaves_.parameters, plain.leaves_.parameters)
-    same = GenerativeForestClassifier.from_forest(forest, leaves="lspn", min_rows=10_000)
+    same = published_from(forest, leaves="lspn", min_rows=10_000)
     queries = hide(np.random.default_rng(0), X, 0.4)
     np.testing.assert_array_equal(same.predict_proba(queries), plain.predict_proba(queries))
     assert not np.array_equal(lspn.predict_proba(queries), plain.predict_proba(queries))
@@ -328,7 +331,7 @@ def test_samples_of_a_forest_with_circuits_follow_its_density():
     rng = np.random.default_rng(0)
     X, y, _ = mixed_table(rng, n=300, continuous=2, categories=(3,))
     X[:, 1] += X[:, 0]
-    model = GenerativeForestClassifier(
+    model = published(
         3, leaves="lspn", truncate=True, min_rows=20, max_depth=2, threshold=0.05, categorical_features={2: 3},
         random_state=0,
     ).fit(X, y)  # fmt: skip
@@ -343,9 +346,7 @@ def test_samples_of_a_forest_with_circuits_follow_its_density():
     assert stats.kstest(drawn[:, 0], lambda t: np.interp(t, edges, cdf / cdf[-1])).pvalue > 1e-3
 
 
-@pytest.mark.parametrize(
-    "Model", [LearnSPNClassifier, lambda **k: GenerativeForestClassifier(5, leaves="lspn", min_rows=3, **k)]
-)
+@pytest.mark.parametrize("Model", [LearnSPNClassifier, lambda **k: published(5, leaves="lspn", min_rows=3, **k)])
 class TestDegenerateData:
     def check(self, model, X):
         for queries in (X, np.full((1, X.shape[1]), np.nan)):
@@ -389,8 +390,8 @@ def test_a_seed_gives_the_same_circuit():
     X, y = load_wine(return_X_y=True)
     a, b = (LearnSPNClassifier(random_state=0).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(a.leaves_.circuits.parameters, b.leaves_.circuits.parameters)
-    one = GenerativeForestClassifier(6, leaves="lspn", random_state=0, n_jobs=1).fit(X, y)
-    two = GenerativeForestClassifier(6, leaves="lspn", random_state=0, n_jobs=2).fit(X, y)
+    one = published(6, leaves="lspn", random_state=0, n_jobs=1).fit(X, y)
+    two = published(6, leaves="lspn", random_state=0, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.leaves_.circuits.parameters, two.leaves_.circuits.parameters)
     queries = hide(np.random.default_rng(0), X, 0.5)
     np.testing.assert_array_equal(one.predict_proba(queries), two.predict_proba(queries))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from mixed import mixed_table
+from mixed import mixed_table, published, published_from
 from scipy import stats
 from sklearn.datasets import load_iris
 
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import ForestClassifier, LearnSPNClassifier
 from joints.circuit.leaves import cells_of_tree, log_normal_mass
 from joints.forest.arrays import leaves_of_training_rows
 
@@ -37,7 +37,7 @@ def test_leaves_follow_their_rows():
     model = ForestClassifier(n_estimators=3, categorical_features={2: 3, 3: 2}, random_state=0, min_samples_leaf=8).fit(
         X, y
     )
-    gef = GenerativeForestClassifier.from_forest(model, min_sd=0.1, smoothing=0.5)
+    gef = published_from(model, min_sd=0.1, smoothing=0.5)
     forest, parameters, offset = model.forest_, gef.leaves_.parameters, gef.leaves_.offset
     for tree in range(3):
         leaf_of, weights = leaves_of_training_rows(forest, model.training_data_, tree)
@@ -60,7 +60,7 @@ def test_leaves_follow_their_rows():
 def test_leaf_without_a_value_takes_the_feature_s_own():
     """A feature of which a leaf has seen nothing: mean and spread of all training rows, inside the cell."""
     X = np.array([[0.0, 1.0], [0.1, 3.0], [1.0, np.nan], [1.1, np.nan]])
-    gef = GenerativeForestClassifier(1, bootstrap=False, max_features=None).fit(X, [0, 0, 1, 1])
+    gef = published(1, bootstrap=False, max_features=None).fit(X, [0, 0, 1, 1])
     leaf = gef.forest_.leaf[gef.forest_.right[0]]
     mean, h, c = gef.leaves_.parameters[leaf, 3:]
     assert (mean, h) == (2.0, -0.5)  # values 1 and 3: mean 2, standard deviation 1
@@ -72,12 +72,11 @@ def test_rows_without_a_value_may_count():
     X = np.array([[0, 0, 0, 1, np.nan, np.nan, np.nan, np.nan], [0, 1, 0, 1, 0, 1, 0, 1]], dtype=float).T
     y = [0, 1] * 4
     options = {"bootstrap": False, "min_samples_leaf": 8, "categorical_features": [0, 1], "smoothing": 0.0}
-    plain, counted = (GenerativeForestClassifier(1, count_missing=c, **options).fit(X, y) for c in (False, True))
+    plain, counted = (published(1, count_missing=c, **options).fit(X, y) for c in (False, True))
     np.testing.assert_allclose(np.exp(plain.leaves_.parameters[0]), [3 / 4, 1 / 4, 1 / 2, 1 / 2])
     np.testing.assert_allclose(np.exp(counted.leaves_.parameters[0]), [3 / 8, 1 / 8, 1 / 2, 1 / 2])
     same = [
-        GenerativeForestClassifier(3, count_missing=c, random_state=0, categorical_features=[0]).fit(X[:, 1:], y)
-        for c in (False, True)
+        published(3, count_missing=c, random_state=0, categorical_features=[0]).fit(X[:, 1:], y) for c in (False, True)
     ]
     np.testing.assert_array_equal(same[0].leaves_.parameters, same[1].leaves_.parameters)
 
@@ -86,8 +85,8 @@ def test_minimum_spread_is_in_units_of_the_feature():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
     scale, shift = np.array([1e-6, 1.0, 1e5]), np.array([3.0, 0.0, -1e6])
-    plain = GenerativeForestClassifier(10, random_state=0).fit(X, y)
-    scaled = GenerativeForestClassifier(10, random_state=0).fit(X * scale + shift, y)
+    plain = published(10, random_state=0).fit(X, y)
+    scaled = published(10, random_state=0).fit(X * scale + shift, y)
     X[::2, 1] = np.nan
     X[1::3, 0] = np.nan
     np.testing.assert_allclose(scaled.predict_proba(X * scale + shift), plain.predict_proba(X), atol=1e-7)
@@ -103,8 +102,8 @@ def test_the_smallest_sd_in_units_of_the_feature_or_in_its_own(leaves):
     options = {"n_estimators": 2, "leaves": leaves, "max_depth": 1, "min_sd": 2.0, "random_state": 0}
     far = np.array([[0.0, 0.2]])
     near = np.array([[0.0, 0.0]])
-    relative = GenerativeForestClassifier(**options).fit(X, y)
-    own = GenerativeForestClassifier(**options, relative_sd=False).fit(X, y)
+    relative = published(**options).fit(X, y)
+    own = published(**options, relative_sd=False).fit(X, y)
     loss = [(model.score_samples(near) - model.score_samples(far))[0] for model in (relative, own)]
     # a step of 0.2 is about ten of the smallest deviations in units of the feature, a tenth of one in its own
     assert loss[0] > 30 and loss[1] == pytest.approx(0.5 * 0.1**2, abs=2e-3)
@@ -116,7 +115,7 @@ def test_extreme_units(scale, leaves):
     """Very small and very large numbers, up to 1e150: all is finite, and complete rows get the forest's answer."""
     X, y, _ = mixed_table(np.random.default_rng(0), n=200, continuous=3, categories=())
     forest = ForestClassifier(5, random_state=0, max_depth=3).fit(X * scale, y)
-    gef = GenerativeForestClassifier.from_forest(forest, leaves=leaves)
+    gef = published_from(forest, leaves=leaves)
     if leaves == "factorised":
         np.testing.assert_allclose(gef.predict_proba(X * scale), forest.predict_proba(X * scale), atol=1e-12)
     Z = X * scale
@@ -136,12 +135,12 @@ def test_numbers_too_large_for_gaussians():
     plain = ForestClassifier(5, random_state=0).fit(X, y)
     np.testing.assert_array_equal(forest.predict_proba(X * [1.0, 1e300]), plain.predict_proba(X))
     with pytest.raises(ValueError, match=r"Feature 1 .* beyond 1e"):
-        GenerativeForestClassifier.from_forest(forest)
+        published_from(forest)
     with pytest.raises(ValueError, match=r"Feature 1 .* beyond 1e"):
         LearnSPNClassifier().fit(X * [1.0, 1e300], y)
     far = X[:5] * [1.0, 1e300]
     for combine in ("average", "mixture"):
-        gef = GenerativeForestClassifier.from_forest(plain, combine=combine)
+        gef = published_from(plain, combine=combine)
         np.testing.assert_allclose(gef.predict_proba(far), plain.predict_proba(far), atol=1e-12)
     assert np.isfinite(gef.sample(2, given=[[np.nan, 1e300]], random_state=0)[0]).all()
 
@@ -151,7 +150,7 @@ def test_mass_of_learned_leaves(truncate):
     """Cut to the cell, the densities of LearnSPN integrate to one; otherwise what is outside of the cell is lost."""
     X, y = load_iris(return_X_y=True)
     options = {"leaves": "lspn", "truncate": truncate, "max_depth": 2, "random_state": 0}
-    gef = GenerativeForestClassifier(5, **options).fit(X[:, 2:], y)
+    gef = published(5, **options).fit(X[:, 2:], y)
     nodes, weights = np.polynomial.legendre.leggauss(8)
     points, w = [], []
     for f in (0, 1):

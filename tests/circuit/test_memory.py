@@ -4,10 +4,10 @@ import gc
 
 import numpy as np
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, published_from
 from numba.core.runtime import _nrt_python, rtsys
 
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import ForestClassifier, LearnSPNClassifier
 
 
 def in_use():
@@ -24,15 +24,15 @@ def actions():
     X, y, n_categories = mixed_table(rng, n=200)
     declared = {"categorical_features": {j: int(k) for j, k in enumerate(n_categories) if k}, "random_state": 0}
     forest = ForestClassifier(5, **declared).fit(X, y)
-    gef, lspn = (GenerativeForestClassifier.from_forest(forest, leaves=kind) for kind in ("factorised", "lspn"))
+    gef, lspn = (published_from(forest, leaves=kind) for kind in ("factorised", "lspn"))
     circuit, rows = LearnSPNClassifier(**declared).fit(X, y), hide(rng, X, 0.4)
     return {
         "grow": lambda: ForestClassifier(5, **declared).fit(X, y),
         "friedman": lambda: forest.predict_proba(rows),
         "surrogates": lambda: ForestClassifier(3, **declared).fit(X, y).predict_proba(rows, missing="surrogate"),
-        "leaves": lambda: GenerativeForestClassifier.from_forest(forest),
+        "leaves": lambda: published_from(forest),
         "GeF": lambda: gef.predict_proba(rows),
-        "LearnSPN leaves": lambda: GenerativeForestClassifier.from_forest(forest, leaves="lspn"),
+        "LearnSPN leaves": lambda: published_from(forest, leaves="lspn"),
         "GeF(LSPN)": lambda: lspn.predict_proba(rows),
         "LearnSPN": lambda: LearnSPNClassifier(**declared).fit(X, y),
         "its answers": lambda: circuit.predict_proba(rows),

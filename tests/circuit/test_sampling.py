@@ -3,17 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
-from mixed import mixed_table
+from mixed import mixed_table, published
 from scipy import stats
 
-from joints import GenerativeForestClassifier
 from joints.circuit.sampling import truncated_normal
 
 
 @pytest.fixture(scope="module")
 def gef():
     X, y, _ = mixed_table(np.random.default_rng(0), n=150, continuous=2, categories=(3, 2))
-    return GenerativeForestClassifier(5, categorical_features={2: 3, 3: 2}, random_state=0).fit(X, y)
+    return published(5, categorical_features={2: 3, 3: 2}, random_state=0).fit(X, y)
 
 
 def marginal_cdf(gef, f, given, points):
@@ -77,7 +76,7 @@ def test_several_draws_for_several_rows(gef):
 def test_draws_come_in_the_users_own_values():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"size": rng.normal(size=60), "colour": pd.Categorical(rng.choice(["red", "blue"], 60))})
-    gef = GenerativeForestClassifier(5, random_state=0).fit(frame, np.where(frame["colour"] == "red", "yes", "no"))
+    gef = published(5, random_state=0).fit(frame, np.where(frame["colour"] == "red", "yes", "no"))
     X, y = gef.sample(20, random_state=0)
     assert list(X.columns) == ["size", "colour"]
     assert X["colour"].dtype == frame["colour"].dtype
@@ -117,7 +116,7 @@ def test_draws_given_the_impossible_follow_the_reached_leaves(leaves):
     X = np.column_stack([rng.integers(0, 2, 200), rng.integers(0, 2, 200), rng.normal(size=200)]).astype(float)
     y = (rng.random(200) < 0.2 + 0.6 * X[:, 0]).astype(int)
     options = {"smoothing": 0.0, "leaves": leaves, "combine": "mixture", "categorical_features": {0: 2, 1: 3}}
-    model = GenerativeForestClassifier(5, max_depth=2, random_state=0, **options).fit(X, y)
+    model = published(5, max_depth=2, random_state=0, **options).fit(X, y)
     given = np.array([[0.0, 2.0, np.nan]])
     assert model.score_samples(given) == -np.inf
     drawn, classes = model.sample(3000, given=given, random_state=0)

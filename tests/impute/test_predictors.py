@@ -5,8 +5,15 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from joints.impute import predictors
 from joints.impute.predictors import bootstrap_counts, grow_compiled, grow_with_scikit_learn, scikit_learn_seeds
-from joints.impute.trees import sort_table
+from joints.impute.trees import rank_column, rank_table
+
+
+def grow(table, target, categorical, n_trees, seed, n_jobs=None, rows=None, asked=()):
+    rows = np.arange(len(table)) if rows is None else rows
+    asked = np.array(asked, dtype=np.int64)
+    return grow_compiled(table, rank_table(table), rows, asked, target, categorical, n_trees, seed, n_jobs)
 
 
 def table_of(n_rows, seed):
@@ -35,7 +42,7 @@ def test_regression_trees_are_scikit_learns_where_no_features_tie(decimals, targ
     """With one predictor there is no choice between features, so nothing is left to chance but the bootstrap."""
     train, test = table_of(300, 0)[:, :2], table_of(500, 1)[:, :2]
     train[:, 1 - target] = train[:, 1 - target].round(decimals)
-    ours = grow_compiled(train, sort_table(train), target, False, 30, 7, None)
+    ours = grow(train, target, False, 30, 7, None)
     theirs = grow_with_scikit_learn(train, target, False, 30, 7, None)
     assert len(ours.nodes) == len(theirs.nodes)
     rows = np.arange(len(test))
@@ -45,7 +52,7 @@ def test_regression_trees_are_scikit_learns_where_no_features_tie(decimals, targ
 @pytest.mark.parametrize("columns", [[2, 0], [3, 2], [2, 3]])
 def test_classification_trees_are_scikit_learns_where_no_features_are_drawn(columns):
     train, test = table_of(300, 0)[:, columns], table_of(500, 1)[:, columns]
-    ours = grow_compiled(train, sort_table(train), 0, True, 30, 7, None)
+    ours = grow(train, 0, True, 30, 7, None)
     theirs = grow_with_scikit_learn(train, 0, True, 30, 7, None)
     assert len(ours.nodes) == len(theirs.nodes)
     np.testing.assert_array_equal(ours.codes, theirs.codes)
@@ -57,20 +64,22 @@ def test_bootstrap_samples_are_scikit_learns():
     X, y = table_of(50, 0)[:, :2], table_of(50, 0)[:, 2]
     forest = RandomForestRegressor(5, random_state=3).fit(X, y)
     for seed, drawn in zip(scikit_learn_seeds(3, 5), forest.estimators_samples_, strict=True):
-        np.testing.assert_array_equal(bootstrap_counts(seed, 50), np.bincount(drawn, minlength=50))
+        np.testing.assert_array_equal(
+            bootstrap_counts(np.random.RandomState(), seed, 50), np.bincount(drawn, minlength=50)
+        )
 
 
 def test_errors_are_scikit_learns_up_to_noise():
     X = load_breast_cancer().data
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     train, test = X[:400], X[400:]
-    rows, sorted_rows = np.arange(len(test)), sort_table(train)
+    rows = np.arange(len(test))
     ratios = []
     for target in range(0, 30, 3):
         error = [
             np.mean((forest.predict(test, rows) - test[:, target]) ** 2)
             for forest in (
-                grow_compiled(train, sorted_rows, target, False, 50, 0, 2),
+                grow(train, target, False, 50, 0, 2),
                 grow_with_scikit_learn(train, target, False, 50, 0, 2),
             )
         ]
@@ -81,13 +90,44 @@ def test_errors_are_scikit_learns_up_to_noise():
 def test_constant_target_and_constant_predictors():
     train = np.column_stack([np.full(20, 2.5), np.zeros(20), np.arange(20.0)])
     for target, categorical in [(0, False), (1, True)]:
-        forest = grow_compiled(train, sort_table(train), target, categorical, 3, 0, None)
+        forest = grow(train, target, categorical, 3, 0, None)
         assert len(forest.nodes) == 0
         np.testing.assert_array_equal(forest.predict(train, np.array([0, 5])), train[[0, 5], target])
-    forest = grow_compiled(train[:, [2, 0, 1]], sort_table(train[:, [2, 0, 1]]), 0, False, 50, 0, None)
+    forest = grow(train[:, [2, 0, 1]], 0, False, 50, 0, None)
     assert forest.predict(train, np.array([0]))[0] == pytest.approx(9.5, abs=1)
 
 
 def test_values_that_only_differ_beyond_single_precision_are_one_value():
     train = np.column_stack([np.arange(4.0), np.array([1.0, 1.0 + 1e-12, 2.0, 2.0 + 1e-12])])
-    np.testing.assert_array_equal(sort_table(train).n_values, [4, 2])
+    np.testing.assert_array_equal(rank_table(train).n_values, [4, 2])
+
+
+def test_a_forest_that_is_asked_for_some_rows_predicts_them_as_the_whole_forest_does():
+    table = table_of(200, 0)
+    rows, asked = np.arange(0, 200, 2), np.array([3, 8, 101, 199])
+    for target in (0, 1):
+        whole = grow(table, target, False, 20, 5, rows=rows)
+        part = grow(table, target, False, 20, 5, rows=rows, asked=asked)
+        np.testing.assert_array_equal(part.predict(table, asked), whole.predict(table, asked))
+        assert len(part.nodes) < len(whole.nodes) / 2
+        alone = grow(table[rows], target, False, 20, 5)
+        np.testing.assert_array_equal(whole.predict(table, asked), alone.predict(table, asked))
+
+
+def test_a_column_ranked_again_is_as_if_ranked_at_once():
+    table = table_of(50, 0)
+    ranked = rank_table(table)
+    table[:, 1] = table[::-1, 0].round(1)
+    rank_column(ranked, table, 1)
+    n = ranked.n_values
+    for ours, theirs in zip(ranked, rank_table(table), strict=True):
+        if ours is ranked.values:
+            ours, theirs = ours[1, : n[1]], theirs[1, : n[1]]
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("limit", "categorical"), [("MOST_ROWS", False), ("MOST_CLASSES", True)])
+def test_tables_beyond_the_limits_of_the_compiled_forests_are_refused(monkeypatch, limit, categorical):
+    monkeypatch.setattr(predictors, limit, 3)
+    with pytest.raises(ValueError, match=r"at most, not \d+: use predictor='scikit-learn'"):
+        grow(np.random.default_rng(0).permutation(40).reshape(20, 2) * 1.0, 0, categorical, 2, 0)

@@ -19,7 +19,7 @@ def check(dataset):
     forest = ForestClassifier(10, categorical_features=domains, random_state=0, n_jobs=2).fit(
         X[train], dataset.y[train]
     )
-    generative = GenerativeForestClassifier.from_forest(forest)
+    generative = GenerativeForestClassifier.from_forest(forest, combine="average")
     complete = np.where(np.isnan(X), 0.0, X)
     expected = forest.predict_proba(complete)
     np.testing.assert_allclose(generative.predict_proba(complete), expected, rtol=0, atol=1e-12)

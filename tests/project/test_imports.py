@@ -10,11 +10,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "joints"
 
 # What each part of the package may import; modules directly under `joints` are parts of their own.
-LEAVES = {"errors", "features", "interface", "lazy", "parameters", "patches"}
+LEAVES = {"errors", "features", "frames", "interface", "lazy", "parameters", "patches"}
 LIBRARY = LEAVES | {"numerics"}
 ALLOWED = {
     "numerics": {"patches"},
-    "features": {"parameters"},
+    "features": {"frames", "parameters"},
     "forest": LIBRARY,
     "circuit": LIBRARY | {"forest"},
     "impute": LIBRARY | {"forest", "circuit"},

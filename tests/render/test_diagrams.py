@@ -5,10 +5,11 @@ import subprocess
 
 import numpy as np
 import pytest
+from mixed import published
 from PIL import Image
 from sklearn.datasets import load_iris
 
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import ForestClassifier, LearnSPNClassifier
 from joints.render.diagrams import circuit, decision_tree
 
 
@@ -17,7 +18,7 @@ def figure_1():
     x1 = np.repeat([0, 1, 0, 1, 1], [10, 10, 40, 10, 30]).astype(float)
     x2 = np.repeat([0.9, 0.5], [20, 80])
     y = np.repeat([0, 1, 0, 1], [20, 40, 10, 30])
-    model = GenerativeForestClassifier(1, bootstrap=False, max_features=None, categorical_features=[0])
+    model = published(1, bootstrap=False, max_features=None, categorical_features=[0])
     return model.fit(np.column_stack([x1, x2]), y)
 
 

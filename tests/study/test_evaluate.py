@@ -93,15 +93,42 @@ def test_rows_and_keys(forests):
 
 def test_answers_become_methods(forests, tmp_path):
     scores, _ = run("gef.GenerativeForest", forests)
-    write_csv(tmp_path / "scores.csv", scores)
+    path = tmp_path / "toy" / "it" / "mcar" / "1-2.csv"
+    write_csv(path, scores)
     gef, plus = MethodEntry("gef", "GeF", of="it", answer="average"), MethodEntry("p", "+", of="it", answer="mixture")
-    table = read_scores([tmp_path / "scores.csv"], {"gef": gef, "p": plus})
+    table = read_scores([path], {"gef": gef, "p": plus}, {"toy": PROTOCOL})
     assert table.columns.tolist() == [*KEYS, *METRICS] and set(table["method"]) == {"gef", "p"}
     expected = answer(scores, "mixture").sort_values(OF_MODEL)["brier"].to_numpy()
     np.testing.assert_allclose(table[table["method"] == "p"]["brier"], expected, rtol=1e-15)
     wrong = MethodEntry("x", "X", of="it", answer="mixtrue")
     with pytest.raises(JointsError, match="'x' takes the answer 'mixtrue' of 'it', which has 'average', 'mixture'"):
-        read_scores([tmp_path / "scores.csv"], {"x": wrong})
+        read_scores([path], {"x": wrong}, {"toy": PROTOCOL})
+
+
+CUTS = {
+    "half": lambda text: text[: len(text) // 2],
+    "half of the lines": lambda text: "".join(text.splitlines(keepends=True)[:7]),
+    "one line": lambda text: "".join(text.splitlines(keepends=True)[:-1]),
+    "no line": lambda text: text.partition("\n")[0] + "\n",
+    "nothing": lambda text: "",
+    "another repetition": lambda text: text.replace(",2,1,", ",3,1,"),
+    "a line twice": lambda text: text + text.splitlines(keepends=True)[-1],
+    "another table": lambda text: "a,b\n1,2\n",
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_file_of_scores_that_is_not_complete(forests, tmp_path, cut):
+    scores, _ = run("mean.MeanImputation", forests)
+    path = tmp_path / "toy" / "it" / "mcar" / "1-2.csv"
+    text = csv_text(scores)
+    changed = CUTS[cut](text)
+    assert changed != text
+    path.parent.mkdir(parents=True)
+    path.write_text(changed)
+    method = {"it": MethodEntry("it", "It", cls="x.Y")}
+    with pytest.raises(JointsError, match=r"toy/it/mcar/1-2\.csv is damaged .*: delete it and run the workflow again"):
+        read_scores([path], method, {"toy": PROTOCOL})
 
 
 def test_the_same_bytes_whatever_the_threads_and_the_pieces(forests):

@@ -25,7 +25,7 @@ def plan(tmp_path, _methods=None, _extends="config/config.yaml", **changes):
 
 
 MINE = {"mine": {"label": "Mine", "class": "my.Method"}, "plus": {"label": "Plus", "of": "gef", "answer": "mixture"}}
-METHODS = {"datasets": ["breast", "german"], "outliers": None, "ablation": None}
+METHODS = {"datasets": ["breast", "german"], "outliers": None, "ablation": None, "theory": None}
 
 
 def test_the_papers_methods_come_first_in_the_papers_order_and_ones_own_after_them(tmp_path):
@@ -48,14 +48,34 @@ def test_a_method_that_takes_another_answer_of_a_model_changes_nothing_about_the
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 1, 1e6])
-def test_guesses_of_costs_decide_about_threads_and_never_about_names(tmp_path, seconds):
-    expensive = {**yaml.safe_load((ROOT / "config/methods.yaml").read_text())["gef"], "seconds": seconds}
-    before = plan(tmp_path)
-    after = plan(tmp_path, {"gef": expensive})
+def test_costs_decide_about_jobs_and_never_about_names(tmp_path, seconds):
+    before, after = plan(tmp_path), costing(tmp_path, {"bank": {"gef": seconds}})
     assert after.all_scores == before.all_scores and after.all_seconds == before.all_seconds
     assert after.forests("bank", "6-10") == before.forests("bank", "6-10")
     assert after.model("gef") == before.model("gef")
-    assert after.threads("bank", "gef", "1-5") == (1 if seconds <= 1 else 2)
+    (job,) = (job for job in after.score_jobs if job.dataset == "bank" and job.pieces.get("gef") == "1-5")
+    assert job.threads == (2 if seconds == 1e6 else 1)
+    assert job.name == ("score_bank_mcar_1_gef" if seconds == 1e6 else "score_bank_mcar_1")
+
+
+def costing(tmp_path, costs):
+    """The paper's plan with other costs."""
+    (tmp_path / "costs.yaml").write_text(yaml.safe_dump(costs))
+    return plan(tmp_path, catalogues={"costs": str(tmp_path / "costs.yaml")})
+
+
+def test_every_score_has_one_job_and_long_ones_have_their_own(tmp_path):
+    costs = {"breast": dict.fromkeys(("surrogate", "mean", "knn", "learnspn", "gef"), 1.0) | {"missforest": 9.0}}
+    (tmp_path / "costs.yaml").write_text(yaml.safe_dump(costs))
+    protocol = {"repetitions": 7, "fewer": {"gef_lspn": 1}}
+    found = plan(tmp_path, protocol=protocol, catalogues={"costs": str(tmp_path / "costs.yaml")}, **METHODS)
+    written = [path for job in found.score_jobs for path in found.files_of(found.files.scores, job)]
+    assert sorted(written) == sorted(found.all_scores)
+    jobs = {job.name: list(job.pieces.items()) for job in found.score_jobs if job.dataset == "breast"}
+    assert jobs["score_breast_mcar_1_missforest"] == [("missforest", "1-5")]
+    assert ("gef_lspn", "1-1") in jobs["score_breast_mcar_1"] and ("mean", "1-5") in jobs["score_breast_mcar_1"]
+    assert [piece for _, piece in jobs["score_breast_mcar_6"]] == ["6-7"] * 5
+    assert len({job.name for job in found.score_jobs}) == len(found.score_jobs)
 
 
 def test_pieces(tmp_path):
@@ -158,9 +178,10 @@ def test_mechanisms_that_share_models_and_mechanisms_in_training(tmp_path):
     assert found.mechanism_names == ["mcar", "mar", "blocks", "mcar_training"]
     assert Path("results/paper/scores/german/knn/mcar+mar/1-1.csv") in found.all_scores
     assert [entry.name for entry in found.mechanism_group("mcar+mar")] == ["mcar", "mar"]
-    assert found.shared_forests("german", "mcar+mar", "1-1") == found.forests("german", "1-1")
+    jobs = {job.mechanism: job for job in found.score_jobs if job.dataset == "german" and "knn" in job.pieces}
+    assert found.forests_of(jobs["mcar+mar"]) == found.forests("german", "1-1")
     assert not found.own_forest("mcar+mar") and found.own_forest("mcar_training") == found.config["forest"]
-    assert found.shared_forests("german", "mcar_training", "1-1") == []
+    assert found.forests_of(jobs["mcar_training"]) == []
     (entry,) = found.mechanism_group("mcar_training")
     assert entry.training and entry.cls == found.mechanisms["mcar"].cls
     assert found.views[3].mechanism.label == "missing completely at random, in training too"

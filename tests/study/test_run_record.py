@@ -64,8 +64,8 @@ def test_only_the_committed_configuration_may_be_the_reference(in_project):
 
 
 def test_sections_of_the_report_have_no_gaps():
-    titles = ["Datasets", "Outliers", "Ablation", "Provenance"]
+    titles = ["Datasets", "Outliers", "Ablation", "Theory", "Provenance"]
     assert [study.PLAN.section(title) for title in titles] == [f"{i} {t}" for i, t in enumerate(titles, 4)]
     without = {key: value for key, value in study.PLAN.config.items() if key != "outliers"}
     plan = Plan(without, *(getattr(study.PLAN, name) for name in ("datasets", "methods", "mechanisms", "metrics")))
-    assert plan.section("Ablation") == "5 Ablation" and plan.section("Provenance") == "6 Provenance"
+    assert plan.section("Ablation") == "5 Ablation" and plan.section("Provenance") == "7 Provenance"

@@ -3,6 +3,20 @@
 import numpy as np
 from scipy import stats
 
+from joints import GenerativeForestClassifier
+
+PUBLISHED = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "average"}
+
+
+def published(*arguments, **parameters):
+    """A GenerativeForestClassifier that chooses nothing: what is not given is as in the paper."""
+    return GenerativeForestClassifier(*arguments, **{**PUBLISHED, **parameters})
+
+
+def published_from(forest, **parameters):
+    """The same from a fitted forest."""
+    return GenerativeForestClassifier.from_forest(forest, **{**PUBLISHED, **parameters})
+
 
 def mixed_table(rng, n=120, continuous=2, categories=(3, 2), n_classes=3, missing=0.0):
     """Features that say something about the class, in encoded form: X, y, number of categories."""

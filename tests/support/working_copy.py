@@ -82,6 +82,7 @@ def small_config(datasets: list[str], **changes: Any) -> dict[str, Any]:
         "forest": {"n_estimators": 5},
         "outliers": None,
         "ablation": None,
+        "theory": None,
         "url": {"prefixes": {}},
         **changes,
     }

@@ -1,28 +1,31 @@
 # The ablation: the study's methods with other settings on some of its datasets, compared with the study's own scores.
 
 
-rule score_variant:
-    input:
-        dataset=FILES.dataset,
-    output:
-        scores=FILES.variant,
-    log:
-        FILES.logs / "ablation" / "{dataset}" / "{variant}.log",
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=of(PLAN.memory, "dataset"),
-    params:
-        protocol=of(PLAN.variant_protocol, "dataset"),
-        repetitions=PLAN.variant_repetitions,
-        forest=of(PLAN.variant_forest, "variant"),
-        models=of(PLAN.variant_models, "variant"),
-        mechanism=PLAN.mechanism(PLAN.variant_mechanism),
-        metrics=PLAN.metric_functions,
-        code=variant_code,
-    script:
-        "../scripts/score_variant.py"
+# A rule per dataset.  One more variant does not recompute the others, because finished ones are kept.
+for dataset, variants in PLAN.variants_by_dataset.items():
+
+    rule:
+        name:
+            f"score_variants_{dataset}"
+        input:
+            dataset=fill(FILES.dataset, dataset=dataset),
+        output:
+            scores=expand(FILES.variant, dataset=dataset, variant=variants),
+        log:
+            FILES.logs / "ablation" / f"{dataset}.log",
+        priority: int(PLAN.costs.variants(dataset))
+        conda:
+            "../../environment.yml"
+        resources:
+            mem_mb=PLAN.memory(dataset),
+        params:
+            protocol=PLAN.variant_protocol(dataset),
+            repetitions=PLAN.variant_repetitions,
+            variants=variants_and_code(variants),
+            mechanism=PLAN.mechanism(PLAN.variant_mechanism),
+            metrics=PLAN.metric_functions,
+        script:
+            "../scripts/score_variants.py"
 
 
 rule summarise_ablation:
@@ -46,6 +49,9 @@ rule summarise_ablation:
         variants=PLAN.variants,
         labels=PLAN.variant_labels,
         methods=PLAN.compared_methods,
+        protocols=PLAN.score_protocols(*PLAN.variant_datasets),
+        variant_protocols=PLAN.variant_protocols,
+        repetitions=PLAN.variant_repetitions,
         datasets=PLAN.variant_datasets,
         metrics=PLAN.all_metrics,
         view=PLAN.views[0],

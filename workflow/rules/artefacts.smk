@@ -35,6 +35,7 @@ rule compare_methods:
         "../../environment.yml"
     params:
         methods=PLAN.used,
+        protocols=PLAN.score_protocols(*PLAN.names),
         metrics=PLAN.all_metrics,
         reference=PLAN.reference,
         rivals=PLAN.rivals,

@@ -18,8 +18,10 @@ os.environ.update(
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
 from joints.runtime.fingerprint import script_digest
-from joints.study.plan import Plan, members
+from joints.study.layout import fill, members
+from joints.study.plan import Plan
 from joints.study.run_record import check_reference, remove_stale
+from snakemake_logger_plugin_joints import expect
 
 if workflow.is_main_process:
     if not forget_killed_runs():
@@ -79,13 +81,41 @@ def code(script, *modules):
     return script_digest(BASE / "workflow" / "scripts" / f"{script}.py", *modules)
 
 
-def model_code(wildcards):
-    modules = PLAN.modules([wildcards.model], wildcards.mechanism.split("+"))
-    return code("score_method", *modules)
+def models_and_code(job):
+    """What the scores of each model depend on."""
+    return [
+        (
+            PLAN.model(model),
+            repetitions,
+            code("score_models", *PLAN.modules([model], job.mechanism.split("+"))),
+        )
+        for model, repetitions in job.repetitions.items()
+    ]
 
 
-def variant_code(wildcards):
-    return code("score_variant", *PLAN.variant_modules(wildcards.variant))
+def variants_and_code(variants):
+    """What the scores of each variant depend on."""
+    return [
+        (
+            PLAN.variant_forest(variant),
+            PLAN.variant_models(variant),
+            code("score_variants", *PLAN.variant_modules(variant)),
+        )
+        for variant in variants
+    ]
+
+
+def expected_jobs():
+    """The jobs that are to run, by their ids, with the CPU seconds that they are expected to take."""
+    return {
+        workflow.dag.jobid(job): (
+            0.0 if job.is_norun else PLAN.costs.job(job.rule.name, job.wildcards_dict)
+        )
+        for job in workflow.dag.needrun_jobs()
+    }
+
+
+expect(expected_jobs, workflow.resource_settings.cores)
 
 
 def config_arguments():

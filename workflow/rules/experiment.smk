@@ -9,6 +9,8 @@ rule grow_forests:
         seconds=FILES.forest_seconds,
     log:
         FILES.logs / "forests" / "{dataset}" / "{repetitions}.log",
+    # everything else waits for them
+    priority: 1000000
     conda:
         "../../environment.yml"
     resources:
@@ -22,36 +24,36 @@ rule grow_forests:
         "../scripts/grow_forests.py"
 
 
-rule score_method:
-    input:
-        dataset=FILES.dataset,
-        forests=of(PLAN.shared_forests, "dataset", "mechanism", "repetitions"),
-    output:
-        scores=FILES.scores,
-        seconds=FILES.seconds,
-        confidence=FILES.confidence,
-    log:
-        FILES.logs
-        / "scores"
-        / "{dataset}"
-        / "{model}"
-        / "{mechanism}"
-        / "{repetitions}.log",
-    conda:
-        "../../environment.yml"
-    threads: of(PLAN.threads, "dataset", "model", "repetitions")
-    resources:
-        mem_mb=of(PLAN.memory, "dataset"),
-    params:
-        protocol=of(PLAN.score_settings, "dataset"),
-        repetitions=of(members, "repetitions"),
-        model=of(PLAN.model, "model"),
-        mechanisms=of(PLAN.mechanism_group, "mechanism"),
-        forest=of(PLAN.own_forest, "mechanism"),
-        metrics=PLAN.metric_functions,
-        code=model_code,
-    script:
-        "../scripts/score_method.py"
+# A rule per job: a model that takes long, or several others together, long jobs first.  One more model in a job does not
+# recompute the others, because finished parts are kept.
+for job in PLAN.score_jobs:
+
+    rule:
+        name:
+            job.name
+        input:
+            dataset=fill(FILES.dataset, dataset=job.dataset),
+            forests=PLAN.forests_of(job),
+        output:
+            scores=PLAN.files_of(FILES.scores, job),
+            seconds=PLAN.files_of(FILES.seconds, job),
+            confidence=PLAN.files_of(FILES.confidence, job),
+        log:
+            FILES.logs / "scores" / job.dataset / f"{job.name}.log",
+        priority: int(job.seconds)
+        conda:
+            "../../environment.yml"
+        threads: job.threads
+        resources:
+            mem_mb=PLAN.memory(job.dataset),
+        params:
+            protocol=PLAN.score_settings(job.dataset),
+            models=models_and_code(job),
+            mechanisms=PLAN.mechanism_group(job.mechanism),
+            forest=PLAN.own_forest(job.mechanism),
+            metrics=PLAN.metric_functions,
+        script:
+            "../scripts/score_models.py"
 
 
 rule summarise_dataset:
@@ -65,6 +67,7 @@ rule summarise_dataset:
         "../../environment.yml"
     params:
         methods=PLAN.used,
+        protocols=of(PLAN.score_protocols, "dataset"),
         metrics=PLAN.all_metrics,
         code=code("summarise_dataset"),
     script:

@@ -14,6 +14,7 @@ rule compare_pairs:
         "../../environment.yml"
     params:
         methods=PLAN.used,
+        protocols=PLAN.score_protocols(*PLAN.names),
         metrics=PLAN.all_metrics,
         mechanisms=PLAN.used_mechanisms,
         code=code("compare_pairs"),

@@ -10,7 +10,7 @@ from joints.study.pairs import pairs
 from joints.study.scores import read_scores
 
 params, output = snakemake.params, snakemake.output
-scores = read_scores(snakemake.input.scores, params.methods)
+scores = read_scores(snakemake.input.scores, params.methods, params.protocols)
 shown = {name: entry for name, entry in params.methods.items() if entry.shown}
 write_scores(output.scores, scores, params.mechanisms)
 write_csv(output.gains, gains_over_best(scores, shown, params.metrics))

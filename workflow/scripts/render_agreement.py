@@ -4,15 +4,13 @@ from joints.runtime import log
 
 log.start(snakemake.log[0])
 
-import pandas as pd
-
 from joints.render.figures import agreement_figure
 from joints.render.saving import save_all
 from joints.render.summary import agreement_page, labels_of
 from joints.render.tables import to_html, to_latex
-from joints.runtime.files import write_text
+from joints.runtime.files import read_csv, write_text
 
-agreement, params, output = pd.read_csv(snakemake.input.agreement), snakemake.params, snakemake.output
+agreement, params, output = read_csv(snakemake.input.agreement), snakemake.params, snakemake.output
 table, title, note = agreement_page(agreement, params.methods)
 write_text(output.html, to_html([table], title, note))
 write_text(output.tex, to_latex([table]))

@@ -6,14 +6,12 @@ log.start(snakemake.log[0])
 
 from pathlib import Path
 
-import pandas as pd
-
 from joints.render.summary import view_tables
 from joints.render.tables import to_html, to_latex
-from joints.runtime.files import write_csv, write_text
+from joints.runtime.files import read_csv, write_csv, write_text
 from joints.study.summarise import at, in_file_order, table1
 
-frames = {name: pd.read_csv(path) for name, path in snakemake.input.items()}
+frames = {name: read_csv(path) for name, path in snakemake.input.items()}
 params, output, view = snakemake.params, snakemake.output, snakemake.params.view
 methods = in_file_order([entry for entry in params.methods if entry.in_table1], frames["paper"].columns)
 cells = at(frames["means"], **view.keys, rate=params.rate)

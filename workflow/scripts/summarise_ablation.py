@@ -11,8 +11,9 @@ from joints.study.scores import read_scores
 from joints.study.summarise import at
 
 files, output, params = snakemake.input, snakemake.output, snakemake.params
-variants = read_variants(files.variants, params.variants, params.methods)
-table = differences(variants, read_scores(files.compared, params.methods), params.labels, params.metrics)
+variants = read_variants(files.variants, params.variants, params.methods, params.variant_protocols, params.repetitions)
+scores = read_scores(files.compared, params.methods, params.protocols)
+table = differences(variants, scores, params.labels, params.metrics)
 write_csv(output.table, table)
 labels = {name: entry.label for name, entry in params.methods.items()}
 shown = at(table, metric=params.view.metric.name)

@@ -8,7 +8,6 @@ from joints.runtime.files import write_csv
 from joints.study.scores import read_scores
 from joints.study.summarise import means
 
-methods = snakemake.params.methods
-write_csv(
-    snakemake.output.means, means(read_scores(snakemake.input.scores, methods), list(methods), snakemake.params.metrics)
-)
+params = snakemake.params
+scores = read_scores(snakemake.input.scores, params.methods, params.protocols)
+write_csv(snakemake.output.means, means(scores, list(params.methods), params.metrics))

@@ -41,7 +41,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     classes_: np.ndarray
     n_features_in_: int
     n_jobs: int | None
-    combine = "average"
+    combine_: str | float = "average"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -52,9 +52,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     def answer(self, X: Any) -> Answers:
         """GeF's, GeF+'s and Friedman's answers about the class in one pass; see `joints.circuit.infer.Answers`."""
         check_is_fitted(self)
-        return answer(
-            encode_table(self, X), self.forest_, self.leaves_, self.features_.n_categories, n_jobs=self.n_jobs
-        )
+        codes, n_categories = encode_table(self, X), self.features_.n_categories
+        return answer(codes, self.forest_, self.leaves_, n_categories, self.n_jobs, self.combine_)
 
     def predict_proba(self, X: Any, target: int | str | None = None, y: Any = None) -> np.ndarray:
         """The distribution of the class, or of any categorical feature, given the observed features.
@@ -104,7 +103,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     def _conditional(self, codes: np.ndarray, target: int | None = None, given_class: int | None = None) -> np.ndarray:
         n_categories = self.features_.n_categories
         return conditional(
-            codes, self.forest_, self.leaves_, n_categories, self.combine, target, given_class, self.n_jobs
+            codes, self.forest_, self.leaves_, n_categories, self.combine_, target, given_class, self.n_jobs
         )
 
     def predict(self, X: Any, target: int | str | None = None, y: Any = None) -> np.ndarray:

@@ -137,30 +137,76 @@ def kendall(x, y):
     return _kendall_p(n, difference, float(discordant), x_ties, y_ties)
 
 
-@kernel
-def order_bits(column, above, below):
+@kernel(inline="always")
+def _with_group(sums, size):
+    """Tie sums with a further group of equal values."""
+    t = float(size)
+    pairs, triples, spread = sums
+    return pairs + t * (t - 1.0) / 2.0, triples + t * (t - 1.0) * (t - 2.0), spread + t * (t - 1.0) * (2.0 * t + 5.0)
+
+
+@kernel(counted=False)
+def kendall_of_table(a, b, table, before):
+    """`kendall` of two variables with few different values, given as codes in their order, -1 where missing.
+
+    `table` and `before` are room for counts, by both codes and by the second.
+    """
+    n_a, n_b = table.shape
+    for j in range(n_b):
+        before[j] = 0
+    for i in range(n_a):
+        for j in range(n_b):
+            table[i, j] = 0
+    for row in range(len(a)):
+        if a[row] >= 0 and b[row] >= 0:
+            table[a[row], b[row]] += 1
+    n, discordant, both = np.int64(0), np.int64(0), np.int64(0)
+    x_ties, y_ties = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for i in range(n_a):  # `before` has the rows with smaller codes a
+        smaller, size = np.int64(0), np.int64(0)
+        for j in range(n_b):
+            count, others = np.int64(table[i, j]), np.int64(before[j])
+            smaller += others
+            discordant += count * (n - smaller)
+            both += count * (count - 1)
+            size += count
+            before[j] = others + count
+        n += size
+        x_ties = _with_group(x_ties, size)
+    for j in range(n_b):
+        y_ties = _with_group(y_ties, before[j])
+    total = n * (n - 1) / 2.0
+    difference = total - x_ties[0] - y_ties[0] + both / 2.0 - 2.0 * discordant
+    return _kendall_p(n, difference, float(discordant), x_ties, y_ties)
+
+
+@kernel(counted=False)
+def order_bits(codes, above, below, double_ranks, ties):
     """For each of up to 64 values the bit sets of those above and of those below it, a row for each.
 
-    Returns the tie sums.
+    Their ranks and ties are found with them, as by `take_ranks`.
     """
-    n = len(column)
-    pairs, triples, spread = 0.0, 0.0, 0.0
+    n = len(codes)
+    ties[:] = 0.0
     for i in range(n):
-        x, more, less = column[i], np.uint64(0), np.uint64(0)
+        x, more, less = codes[i], np.uint64(0), np.uint64(0)
         for j in range(n):
-            more |= np.uint64(column[j] > x) << np.uint64(j)
-            less |= np.uint64(column[j] < x) << np.uint64(j)
+            more |= np.uint64(codes[j] > x) << np.uint64(j)
+            less |= np.uint64(codes[j] < x) << np.uint64(j)
         above[i, 0], below[i, 0] = more, less
-        t = float(n - np.int64(ones(more)) - np.int64(ones(less)))
-        pairs += (t - 1.0) / 2.0
-        triples += (t - 1.0) * (t - 2.0)
-        spread += (t - 1.0) * (2.0 * t + 5.0)
-    return pairs, triples, spread
+        n_less = np.int64(ones(less))
+        size = n - np.int64(ones(more)) - n_less
+        double_ranks[i] = 2 * n_less + size + 1
+        t = float(size)
+        ties[0] += (t - 1.0) / 2.0
+        ties[1] += (t - 1.0) * (t - 2.0)
+        ties[2] += (t - 1.0) * (2.0 * t + 5.0)
+        ties[3] += t * t - 1.0
 
 
-@kernel
-def order_bits_of_sorted(column, order, above, below):
-    """The same for any number of values; `order` has all rows by ascending value.
+@kernel(counted=True)
+def order_bits_of_sorted(codes, order, above, below):
+    """The bit sets of any number of values; `order` has all rows by ascending code.
 
     The sets change only from one group of equal values to the next.
     """
@@ -171,7 +217,7 @@ def order_bits_of_sorted(column, order, above, below):
     start = 0
     while start < n:
         end = start
-        while end < n and column[order[end]] == column[order[start]]:
+        while end < n and codes[order[end]] == codes[order[start]]:
             more[order[end] >> 6] ^= np.uint64(1) << np.uint64(order[end] & 63)
             end += 1
         for row in order[start:end]:
@@ -180,93 +226,104 @@ def order_bits_of_sorted(column, order, above, below):
         for row in order[start:end]:
             less[row >> 6] |= np.uint64(1) << np.uint64(row & 63)
         start = end
-    return _tie_sums(column[order], n)
 
 
 @kernel
 def kendall_of_bits(n, x_above, x_ties, y_above, y_below, y_ties):
-    """`kendall` of two variables without missing values, from their `order_bits`: all pairs, 64 at a time."""
+    """`kendall` of two variables without missing values, from their bit sets and ties: all pairs, 64 at a time."""
     n_words = (n + 63) // 64
     concordant, discordant = np.int64(0), np.int64(0)
     for i in range(n):
         for w in range(n_words):
             concordant += np.int64(ones(x_above[i, w] & y_above[i, w]))
             discordant += np.int64(ones(x_above[i, w] & y_below[i, w]))
-    return _kendall_p(n, float(concordant - discordant), float(discordant), x_ties, y_ties)
-
-
-@kernel
-def mean_ranks(column, order, ranks):
-    """The ranks of a column's values from 1 on, the mean of them where values are equal; returns the sum of t^3 - t.
-
-    `order` has the rows that count by ascending value.
-    """
-    ties, start, n = 0.0, 0, len(order)
-    for i in range(1, n + 1):
-        if i == n or column[order[i]] != column[order[start]]:
-            for row in order[start:i]:
-                ranks[row] = 0.5 * (start + 1 + i)
-            t = float(i - start)
-            ties += t * t * t - t
-            start = i
-    return ties
+    x_sums, y_sums = (x_ties[0], x_ties[1], x_ties[2]), (y_ties[0], y_ties[1], y_ties[2])
+    return _kendall_p(n, float(concordant - discordant), float(discordant), x_sums, y_sums)
 
 
 @kernel(counted=False)
-def kruskal(ranks, ties, codes, rank_sum, size):
+def take_ranks(codes, order, double_ranks, ties):
+    """Rank a column; its codes become 0, 1, ... in the order of the different ones; returns how many these are.
+
+    `order` has the rows that count by ascending code.  `double_ranks` gets the ranks from 1 on, the mean of them where
+    codes are equal, times two.  `ties` gets the tie sums and that of t^3 - t, over the groups of t equal codes.
+    """
+    n, n_different, start = len(order), 0, 0
+    ties[:] = 0.0
+    while start < n:
+        code, end = codes[order[start]], start + 1
+        while end < n and codes[order[end]] == code:
+            end += 1
+        for row in order[start:end]:
+            codes[row], double_ranks[row] = n_different, start + 1 + end
+        t = float(end - start)
+        ties[0] += t * (t - 1.0) / 2.0
+        ties[1] += t * (t - 1.0) * (t - 2.0)
+        ties[2] += t * (t - 1.0) * (2.0 * t + 5.0)
+        ties[3] += t * t * t - t
+        n_different += 1
+        start = end
+    return n_different
+
+
+@kernel(counted=False)
+def kruskal(double_ranks, ties, codes, size):
     """p-value of Kruskal-Wallis over the categories that occur; NaN where all values are equal or of one category.
 
-    `ranks` and `ties` are those of `mean_ranks`; `rank_sum` and `size` are room for a number per category.
+    `double_ranks` and `ties` are those of `take_ranks`; `size` has the number of rows of each category.
     """
-    n, n_groups, h = len(ranks), 0, 0.0
-    for c in range(len(size)):
-        rank_sum[c], size[c] = 0.0, 0.0
-    for i in range(n):
-        rank_sum[codes[i]] += ranks[i]
-        size[codes[i]] += 1.0
+    n, n_groups, h = len(codes), 0, 0.0
     for c in range(len(size)):
         if size[c] > 0:
+            double_sum = np.int64(0)
+            for i in range(n):
+                double_sum += np.int64(double_ranks[i]) if codes[i] == c else np.int64(0)
+            rank_sum = 0.5 * double_sum
             n_groups += 1
-            h += rank_sum[c] * rank_sum[c] / size[c]
+            h += rank_sum * rank_sum / size[c]
     h = 12.0 / (n * (n + 1.0)) * h - 3.0 * (n + 1.0)
-    correction = 1.0 - ties / (float(n) ** 3 - n) if n > 1 else 0.0
+    correction = 1.0 - ties[3] / (float(n) ** 3 - n) if n > 1 else 0.0
     if correction == 0.0 or n_groups < 2:
         return np.nan
     return chi2_tail(h / correction, n_groups - 1)
 
 
 @kernel(counted=False)
-def chi_square(a, b, table, rows, columns):
-    """p-value of Pearson's test of a contingency table of codes, over the categories that occur; 1 if only one does.
+def count_table(a, b, table, rows, columns):
+    """Count a contingency table from the bit sets of two variables' categories, and its margins.
 
-    `table`, `rows` and `columns` are room for counts.
+    Returns the number of rows that have both values, and how many categories of each occur in these.
     """
     n_a, n_b = table.shape
+    n, n_rows, n_columns = 0.0, 0, 0
+    for j in range(n_b):
+        columns[j] = 0.0
     for i in range(n_a):
         rows[i] = 0.0
         for j in range(n_b):
-            table[i, j] = 0.0
-    for j in range(n_b):
-        columns[j] = 0.0
-    for i in range(len(a)):
-        table[a[i], b[i]] += 1.0
-    for i in range(n_a):
-        for j in range(n_b):
+            count = np.int64(0)
+            for w in range(a.shape[1]):
+                count += np.int64(ones(a[i, w] & b[j, w]))
+            table[i, j] = count
             rows[i] += table[i, j]
             columns[j] += table[i, j]
-    n, n_rows, n_columns = float(len(a)), 0, 0
-    for i in range(n_a):
+        n += rows[i]
         n_rows += rows[i] > 0.0
     for j in range(n_b):
         n_columns += columns[j] > 0.0
-    dof = (n_rows - 1) * (n_columns - 1)
+    return n, n_rows, n_columns
+
+
+@kernel(counted=False)
+def chi_square(table, rows, columns, n, dof):
+    """p-value of Pearson's test of a contingency table with its margins, over the categories that occur."""
     if dof <= 0:
         return 1.0
     statistic = 0.0
-    for i in range(n_a):
+    for i in range(table.shape[0]):
         if rows[i] == 0.0:
             continue
-        for j in range(n_b):
+        for j in range(table.shape[1]):
             if columns[j] > 0.0:
                 expected = rows[i] * columns[j] / n
                 difference = abs(table[i, j] - expected)

@@ -31,6 +31,7 @@ from joints.forest.reach import (
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
+LOWEST_LOG = -1e300  # stands for the logarithm of zero where it is multiplied
 RELIABLE = 60.0  # sums of plain numbers, scaled by the largest, are exact this far below it in logarithms
 
 
@@ -46,14 +47,17 @@ class Answers:
         log p(observed features, target) under the uniform mixture of the trees: GeF+.  Targets whose probability is
         less than e^-60 of the most likely one's may be inexact, down to -inf, as no probability depends on them;
         `joints.GenerativeForestClassifier.log_joint` is exact for all.
+    weighted : float64 of shape (n_rows, n_targets) or None
+        The same as `average` with trees that weigh by `tree_weights`, where a number of features was given for that.
     """
 
     average: np.ndarray
     friedman: np.ndarray
     log_joint: np.ndarray
+    weighted: np.ndarray | None = None
 
-    def probabilities(self, combine: str) -> np.ndarray:
-        """The conditional distribution of the target: of GeF (``average``) or of GeF+ (``mixture``).
+    def probabilities(self, combine: str | float) -> np.ndarray:
+        """The conditional distribution of the target: of GeF (``average``), of GeF+ (``mixture``), or in between.
 
         Evidence may have probability zero: without smoothing, for numbers far off, or for a class that is given.  A
         tree in which it has answers by Friedman's method instead (GeF); for GeF+ all trees do, where it has in all.
@@ -61,6 +65,9 @@ class Answers:
         """
         if combine == "average":
             proba = self.average
+        elif combine != "mixture":
+            assert self.weighted is not None, "asked without the number of features that weighs the trees"
+            proba = self.weighted
         else:
             largest = self.log_joint.max(axis=1, keepdims=True)
             proba = np.exp(self.log_joint - np.where(np.isfinite(largest), largest, 0.0))
@@ -70,7 +77,8 @@ class Answers:
 
     def of_rows(self, rows: np.ndarray) -> Answers:
         """The answers about some of the rows."""
-        return Answers(self.average[rows], self.friedman[rows], self.log_joint[rows])
+        weighted = None if self.weighted is None else self.weighted[rows]
+        return Answers(self.average[rows], self.friedman[rows], self.log_joint[rows], weighted)
 
 
 class _Targets(NamedTuple):
@@ -87,6 +95,8 @@ class _Targets(NamedTuple):
     weight : float64 of shape (n_leaves,) or (n_leaves, n)
         Fractions of the training rows in the leaves (of the given class); for the class, its rows.
     is_circuit : bool of shape (n_leaves,)
+    above : bool of shape (n_nodes,)
+        The circuits' nodes that are above a density of the target.
     """
 
     feature: int | None
@@ -95,6 +105,7 @@ class _Targets(NamedTuple):
     log_proba: np.ndarray
     weight: np.ndarray
     is_circuit: np.ndarray
+    above: np.ndarray
 
     @classmethod
     def of(
@@ -106,14 +117,15 @@ class _Targets(NamedTuple):
         given_class: int | None = None,
     ) -> _Targets:
         is_circuit = leaves.circuits.of_leaf >= 0
+        above = above_variable(len(n_categories) if feature is None else feature, leaves.circuits)
         if feature is None:
-            return cls(None, None, forest.counts.shape[1], leaves.class_proba, forest.leaf_counts, is_circuit)
+            return cls(None, None, forest.counts.shape[1], leaves.class_proba, forest.leaf_counts, is_circuit, above)
         o, n = leaves.offset[feature], int(n_categories[feature])
         with np.errstate(divide="ignore"):
             log_weight = leaves.log_weight + (
                 0.0 if given_class is None else np.log(leaves.class_proba[:, given_class])
             )
-        return cls(feature, given_class, n, leaves.parameters[:, o : o + n], np.exp(log_weight), is_circuit)
+        return cls(feature, given_class, n, leaves.parameters[:, o : o + n], np.exp(log_weight), is_circuit, above)
 
     def of_leaves(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
         """Distribution of the target in some leaves (zeros in those that are circuits), and its training rows."""
@@ -123,6 +135,20 @@ class _Targets(NamedTuple):
             counts = counts[:, None] * proba
         is_circuit = self.is_circuit[first:last]
         return (np.where(is_circuit[:, None], 0.0, proba) if is_circuit.any() else proba), counts
+
+    def query(self, forest: Forest, n_categories: np.ndarray, first_tree: int, last_tree: int) -> _Query:
+        """What is asked of the trees `first_tree` up to `last_tree`."""
+        first, last = forest.leaf_start[first_tree], forest.leaf_start[last_tree]
+        proba, counts = self.of_leaves(first, last)
+        return _Query(
+            target=len(n_categories) if self.feature is None else self.feature,
+            given_class=np.nan if self.given_class is None else float(self.given_class),
+            n_categories=np.append(n_categories, forest.counts.shape[1]),
+            first_leaf=first,
+            proba=proba,
+            counts=counts,
+            above_target=self.above,
+        )
 
 
 class _Query(NamedTuple):
@@ -162,6 +188,11 @@ class _Sums(NamedTuple):
     friedman: np.ndarray
     joint: np.ndarray
     joint_log: np.ndarray
+
+    def log_evidence(self) -> np.ndarray:
+        """log p(observed features), summed over the trees."""
+        with np.errstate(divide="ignore"):
+            return self.joint_log + np.log(self.joint.sum(axis=1))
 
 
 class _TreeLeaves(NamedTuple):
@@ -409,33 +440,91 @@ def _answer_trees(rows, query, forest, leaves, first_tree, last_tree, sums):
             first = end
 
 
+@kernel
+def _answer_left_out(X, left_out, query, forest, leaves, first_tree, last_tree, log_evidence, conditional):
+    """What each of the trees says about the rows that it did not see."""
+    shape = (0, query.proba.shape[1])
+    for tree in range(first_tree, last_tree):
+        asked = np.flatnonzero(left_out[tree])
+        rows = X[asked]
+        complete = np.empty(len(rows), dtype=np.bool_)
+        for i in range(len(rows)):
+            complete[i] = not np.isnan(rows[i]).any()
+        shape = (len(rows), query.proba.shape[1])
+        sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows), -np.inf))
+        n_incomplete = len(rows) - complete.sum()
+        _answer_trees(Rows(rows, asked, complete, n_incomplete), query, forest, leaves, tree, tree + 1, sums)
+        for i in range(len(asked)):
+            log_evidence[tree, asked[i]] = sums.joint_log[i] + np.log(sums.joint[i].sum())
+            conditional[tree, asked[i]] = sums.average[i]
+
+
+def ask_left_out(
+    X: np.ndarray,
+    left_out: np.ndarray,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """log p_t(x) and p_t(y | x) by tree and row, NaN and zero but where ``left_out[tree, row]``."""
+    targets = _Targets.of(forest, leaves, n_categories)
+    log_evidence, conditional = np.full(left_out.shape, np.nan), np.zeros((*left_out.shape, targets.n))
+
+    def one(first: int, last: int) -> None:
+        query = targets.query(forest, n_categories, first, last)
+        _answer_left_out(X, left_out, query, forest, leaves, first, last, log_evidence, conditional)
+
+    run(one, blocks(forest.n_trees, 8 * TREES_PER_BLOCK), n_jobs)
+    return log_evidence, conditional
+
+
+def tree_weights(log_evidence: np.ndarray, n_observed: np.ndarray, n_features: float) -> np.ndarray:
+    """How much each tree's answer counts: in proportion to p_t(x)^a, with a = n_features / n_observed and at most one.
+
+    So the rows' evidence weighs the trees as that of `n_features` features would, however many are observed: 0 gives
+    GeF's average, infinity GeF+.  Trees are as wrong about single features as any density, and their errors add up.
+    A tree in which a row has probability zero counts where it has in all.
+
+    Parameters
+    ----------
+    log_evidence : float64 of shape (n_trees, n_rows)
+        log p_t(observed features); NaN for a tree that must not answer.
+    n_observed : int64 of shape (n_rows,)
+    n_features : float
+
+    Returns
+    -------
+    float64 of shape (n_trees, n_rows)
+        Weights that sum to one for each row that any tree answers, else to zero.
+    """
+    power = np.minimum(1.0, n_features / np.maximum(n_observed, 1))
+    logs = np.where(np.isnan(log_evidence), -np.inf, np.maximum(log_evidence, LOWEST_LOG) * power)
+    largest = logs.max(axis=0)
+    weights = np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
+    return weights / np.maximum(weights.sum(axis=0), 1.0)
+
+
 def _ask(
-    rows: Rows, forest: Forest, leaves: Leaves, n_categories: np.ndarray, targets: _Targets, n_jobs: int | None
+    rows: Rows,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    targets: _Targets,
+    n_features: float | None,
+    n_jobs: int | None,
 ) -> Answers:
-    """Ask the forest about different rows."""
-    given_class = targets.given_class
-    weighted = leaves if given_class is None else leaves.given_class(given_class)
-    shape = (len(rows.X), targets.n)
-    target = len(n_categories) if targets.feature is None else targets.feature
-    above_target = above_variable(target, leaves.circuits)
+    """Ask the forest about different rows, with trees that also weigh by the evidence of so many features."""
+    weighted_leaves = leaves if targets.given_class is None else leaves.given_class(targets.given_class)
 
     def one(first: int, last: int) -> _Sums:
-        first_leaf, last_leaf = forest.leaf_start[first], forest.leaf_start[last]
-        proba, counts = targets.of_leaves(first_leaf, last_leaf)
-        query = _Query(
-            target=target,
-            given_class=np.nan if given_class is None else float(given_class),
-            n_categories=np.append(n_categories, forest.counts.shape[1]),
-            first_leaf=first_leaf,
-            proba=proba,
-            counts=counts,
-            above_target=above_target,
-        )
+        shape = (len(rows.X), targets.n)
         sums = _Sums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(len(rows.X), -np.inf))
-        _answer_trees(rows, query, forest, weighted, first, last, sums)
+        query = targets.query(forest, n_categories, first, last)
+        _answer_trees(rows, query, forest, weighted_leaves, first, last, sums)
         return sums
 
-    parts = run(one, blocks(forest.n_trees, TREES_PER_BLOCK), n_jobs)
+    parts = run(one, blocks(forest.n_trees, _trees_per_block(n_features)), n_jobs)
     average = sum(part.average for part in parts) / forest.n_trees
     friedman = sum(part.friedman for part in parts) / forest.n_trees
     largest = np.max([part.joint_log for part in parts], axis=0)
@@ -443,7 +532,20 @@ def _ask(
     joint = sum(part.joint * np.exp(part.joint_log - scale)[:, None] for part in parts) / forest.n_trees
     with np.errstate(divide="ignore"):
         log_joint = np.log(joint) + largest[:, None]
-    return Answers(average, friedman, log_joint)
+    if n_features is None:
+        return Answers(average, friedman, log_joint)
+    n_observed = (~np.isnan(rows.X)).sum(axis=1)
+    weights = tree_weights(np.array([part.log_evidence() for part in parts]), n_observed, n_features)
+    weighted = sum(weight[:, None] * part.average for weight, part in zip(weights, parts, strict=True))
+    return Answers(average, friedman, log_joint, weighted)
+
+
+def _trees_per_block(n_features: float | None) -> int:
+    return TREES_PER_BLOCK if n_features is None else 1
+
+
+def _n_features(combine: str | float) -> float | None:
+    return None if isinstance(combine, str) else float(combine)
 
 
 def _answer_in_blocks(
@@ -452,23 +554,34 @@ def _answer_in_blocks(
     leaves: Leaves,
     n_categories: np.ndarray,
     targets: _Targets,
+    n_features: float | None,
     n_jobs: int | None,
 ) -> Iterator[tuple[np.ndarray, Answers]]:
     """The answers about some rows of the table, and which rows these are, until all have theirs."""
-    n_blocks = len(blocks(forest.n_trees, TREES_PER_BLOCK))
+    n_blocks = len(blocks(forest.n_trees, _trees_per_block(n_features)))
     for rows, where in row_blocks(X, n_blocks * (3 * targets.n + 1)):
-        yield where, _ask(rows, forest, leaves, n_categories, targets, n_jobs).of_rows(rows.back)
+        yield where, _ask(rows, forest, leaves, n_categories, targets, n_features, n_jobs).of_rows(rows.back)
 
 
 def answer(
-    X: np.ndarray, forest: Forest, leaves: Leaves, n_categories: np.ndarray, n_jobs: int | None = None
+    X: np.ndarray,
+    forest: Forest,
+    leaves: Leaves,
+    n_categories: np.ndarray,
+    n_jobs: int | None = None,
+    combine: str | float = "average",
 ) -> Answers:
-    """Ask the forest about the class of rows with any features missing.  Equal rows are asked once."""
+    """Ask the forest about the class of rows with any features missing.  Equal rows are asked once.
+
+    The answer that weighs the trees comes along where `combine` is a number.
+    """
     targets = _Targets.of(forest, leaves, n_categories)
-    shape = (len(X), targets.n)
-    out = Answers(np.empty(shape), np.empty(shape), np.empty(shape))
-    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_jobs):
+    shape, n_features = (len(X), targets.n), _n_features(combine)
+    out = Answers(np.empty(shape), np.empty(shape), np.empty(shape), None if n_features is None else np.empty(shape))
+    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_features, n_jobs):
         out.average[where], out.friedman[where], out.log_joint[where] = part.average, part.friedman, part.log_joint
+        if out.weighted is not None:
+            out.weighted[where] = part.weighted
     return out
 
 
@@ -477,7 +590,7 @@ def conditional(
     forest: Forest,
     leaves: Leaves,
     n_categories: np.ndarray,
-    combine: str,
+    combine: str | float,
     target: int | None = None,
     given_class: int | None = None,
     n_jobs: int | None = None,
@@ -490,7 +603,7 @@ def conditional(
     """
     targets = _Targets.of(forest, leaves, n_categories, target, given_class)
     out = np.empty((len(X), targets.n))
-    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_jobs):
+    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, _n_features(combine), n_jobs):
         out[where] = part.probabilities(combine)
     unknown = np.flatnonzero(~out.any(axis=1))
     if len(unknown):

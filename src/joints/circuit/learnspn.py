@@ -13,12 +13,14 @@ import numpy as np
 
 from joints.circuit.independence import (
     chi_square,
+    count_table,
     kendall,
     kendall_of_bits,
+    kendall_of_table,
     kruskal,
-    mean_ranks,
     order_bits,
     order_bits_of_sorted,
+    take_ranks,
 )
 from joints.circuit.leaves import (
     Cells,
@@ -38,11 +40,13 @@ from joints.forest.grow import Tree
 from joints.numerics.buffers import partition, with_room
 from joints.numerics.compiled import kernel
 from joints.numerics.random import below, mix
+from joints.numerics.sorting import sort_by_rank
 from joints.numerics.threads import run
 
 MOST_ROUNDS = 100  # of 2-means
 FEWEST_ROWS = 5  # for a test of independence
-FEW_ROWS = 2048  # up to here Kendall's tau counts all pairs by bits, beyond it sorts
+# Kendall's tau counts a table where the different values make few cells, all pairs by bits up to so many rows, or sorts
+FEW_CELLS, FEW_ROWS = 4, 2048  # cells per row; beyond these rows four times as many
 INITIAL, RETRY = np.uint64(5) << np.uint64(40), 3
 
 
@@ -51,8 +55,10 @@ class Variables(NamedTuple):
 
     Attributes
     ----------
-    values : float64 of shape (n_rows, n_variables)
+    values : float64 of shape (n_rows, n_variables), column by column in memory
         Continuous values or codes, NaN where missing.
+    codes : int32 of the same shape and layout
+        Categories, or the place of a continuous value among the different ones; -1 where missing.
     n_categories, category_start : int64 of shape (n_variables,)
         0 for a continuous variable; where the variable's categories begin in ``Cells.allowed``.
     scale : float64 of shape (n_variables,)
@@ -63,6 +69,7 @@ class Variables(NamedTuple):
     """
 
     values: np.ndarray
+    codes: np.ndarray
     n_categories: np.ndarray
     category_start: np.ndarray
     scale: np.ndarray
@@ -82,8 +89,11 @@ class Variables(NamedTuple):
         mean, scale = feature_moments(data)
         smallest_sd = np.append(smallest_sds(scale, min_sd, relative_sd), 1.0)
         n_categories = np.append(data.n_categories, data.n_classes)
+        values = np.empty((len(data.y), len(n_categories)), order="F")
+        values[:, :-1], values[:, -1] = data.X, data.y
         return cls(
-            np.column_stack([data.X, data.y]),
+            values,
+            codes_of(values, n_categories),
             n_categories,
             np.concatenate([[0], np.cumsum(n_categories)[:-1]]),
             np.append(scale, 1.0),
@@ -97,57 +107,173 @@ class Variables(NamedTuple):
         return Cells(np.full(n, -np.inf), np.full(n, np.inf), np.ones(self.n_categories.sum(), dtype=np.bool_))
 
 
+@kernel
+def _place_values(column, order, codes):
+    """The place of each value among the different ones, -1 where missing; `order` has the rows by ascending value."""
+    place = -1
+    for i in range(len(order)):
+        x = column[order[i]]
+        if x != x:
+            codes[order[i]] = -1
+            continue
+        if i == 0 or x != column[order[i - 1]]:
+            place += 1
+        codes[order[i]] = place
+
+
+def codes_of(values: np.ndarray, n_categories: np.ndarray) -> np.ndarray:
+    """``Variables.codes`` of values."""
+    codes = np.empty(values.shape, dtype=np.int32, order="F")
+    for j, k in enumerate(n_categories):
+        if k:
+            codes[:, j] = np.where(np.isnan(values[:, j]), -1, values[:, j])
+        else:
+            _place_values(values[:, j], np.argsort(values[:, j]), codes[:, j])
+    return codes
+
+
 @kernel(inline="always")
 def _draw_centres(n, seed, attempt, labels):
-    """Two different rows out of n get the labels 0 and 1, the others -1."""
+    """Two different rows out of n, which get the labels 0 and 1; the others get -1."""
     first = below(mix(seed, np.uint64(2 * attempt)), n)
     second = below(mix(seed, np.uint64(2 * attempt + 1)), n - 1)
     if second >= first:
         second += 1
     labels[:n] = -1
     labels[first], labels[second] = 0, 1
+    return first, second
+
+
+class _Clustered(NamedTuple):
+    """The rows that 2-means cuts, variable by variable, and two centres of them.
+
+    Attributes
+    ----------
+    values : float64 of shape (n_variables, n_rows)
+        Of continuous variables.
+    codes : int32 of shape (n_variables, n_rows)
+        Of categorical variables.
+    complete : bool of shape (n_variables,)
+        Whether no value is missing.
+    n_categories, start : int64 of shape (n_variables,)
+        0 for a continuous variable; where the variable's entries begin in `centre`.
+    continuous : int64
+        The continuous variables, the last of them repeated up to a multiple of four.
+    centre : float64 of shape (2, width)
+        The mean of a continuous variable; how many rows are of each category of another one.
+    seen : float64 of shape (2, n_variables)
+        How many values each of these is made of.
+    """
+
+    values: np.ndarray
+    codes: np.ndarray
+    complete: np.ndarray
+    n_categories: np.ndarray
+    start: np.ndarray
+    continuous: np.ndarray
+    centre: np.ndarray
+    seen: np.ndarray
+
+
+@kernel
+def _cluster_of(variables, rows, scope):
+    m, n = len(scope), len(rows)
+    n_categories = variables.n_categories[scope]
+    start, width, n_continuous = np.empty(m, dtype=np.int64), 0, 0
+    continuous = np.empty(m + 3, dtype=np.int64)
+    values, codes = np.empty((m, n)), np.empty((m, n), dtype=np.int32)
+    complete = np.ones(m, dtype=np.bool_)
+    for j in range(m):
+        start[j] = width
+        width += max(n_categories[j], 1)
+        if n_categories[j]:
+            for i in range(n):
+                codes[j, i] = variables.codes[rows[i], scope[j]]
+            continue
+        continuous[n_continuous] = j
+        n_continuous += 1
+        n_missing = 0
+        for i in range(n):
+            x = variables.values[rows[i], scope[j]]
+            values[j, i] = x
+            n_missing += x != x
+        complete[j] = n_missing == 0
+    while n_continuous % 4:
+        continuous[n_continuous] = continuous[n_continuous - 1]
+        n_continuous += 1
+    centre, seen = np.zeros((2, width)), np.zeros((2, m))
+    return _Clustered(values, codes, complete, n_categories, start, continuous[:n_continuous], centre, seen)
 
 
 @kernel(counted=False)
-def _mean_of_sides(x, labels, centre, seen, o, j):
-    """The mean of a continuous variable's values on each side, into column `o` of the centres."""
-    for side in range(2):
-        n, total = 0.0, 0.0
-        for r in range(len(x)):
-            counts = labels[r] == side and x[r] == x[r]
-            n += 1.0 if counts else 0.0
-            total += x[r] if counts else 0.0
-        seen[side, j], centre[side, o] = n, total / max(n, 1.0)
+def _add_sides(a, b, c, d, labels, totals):
+    """The sums of four columns over the rows with label 0 and with label 1; missing values do not count.
+
+    Each is summed in the order of the rows; that there are eight lets the processor add them side by side.
+    """
+    a0, b0, c0, d0, a1, b1, c1, d1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for r in range(len(a)):
+        first, second = labels[r] == 0, labels[r] == 1
+        x, y, z, w = a[r], b[r], c[r], d[r]
+        x, y = x if x == x else 0.0, y if y == y else 0.0
+        z, w = z if z == z else 0.0, w if w == w else 0.0
+        a0 += x if first else 0.0
+        b0 += y if first else 0.0
+        c0 += z if first else 0.0
+        d0 += w if first else 0.0
+        a1 += x if second else 0.0
+        b1 += y if second else 0.0
+        c1 += z if second else 0.0
+        d1 += w if second else 0.0
+    totals[0, 0], totals[0, 1], totals[0, 2], totals[0, 3] = a0, b0, c0, d0
+    totals[1, 0], totals[1, 1], totals[1, 2], totals[1, 3] = a1, b1, c1, d1
 
 
 @kernel(counted=False)
-def _shares_of_sides(x, labels, centre, seen, o, end, j):
-    """The shares of a categorical variable's categories on each side, into the centres from column `o` up to `end`."""
-    centre[:, o:end] = 0.0
-    seen[:, j] = 0.0
+def _n_on_side(x, labels, side):
+    """How many values there are with a label."""
+    n = 0
     for r in range(len(x)):
-        if labels[r] >= 0 and x[r] == x[r]:
-            centre[labels[r], o + np.int64(x[r])] += 1.0
-            seen[labels[r], j] += 1.0
-    for side in range(2):
-        for c in range(o, end):
-            centre[side, c] /= max(seen[side, j], 1.0)
+        n += labels[r] == side and x[r] == x[r]
+    return n
 
 
 @kernel(inline="always")
-def _find_centres(variables, columns, scope, labels, centre, seen):
-    """The centres of the rows with labels 0 and 1: means and shares of categories, variable after variable.
+def _find_means(table, labels, totals):
+    """The means of the continuous variables over the rows with labels 0 and 1."""
+    values, which, n = table.values, table.continuous, table.values.shape[1]
+    n_first, n_second = 0, 0
+    for r in range(n):
+        n_first += labels[r] == 0
+        n_second += labels[r] == 1
+    for b in range(0, len(which), 4):
+        _add_sides(values[which[b]], values[which[b + 1]], values[which[b + 2]], values[which[b + 3]], labels, totals)
+        for q in range(4):
+            j = which[b + q]
+            for side in range(2):
+                size = n_second if side else n_first
+                seen = float(size if table.complete[j] else _n_on_side(values[j], labels, side))
+                table.seen[side, j] = seen
+                table.centre[side, table.start[j]] = totals[side, q] / max(seen, 1.0)
 
-    `seen` gets the number of values that each is made of; `columns` are the rows variable by variable.
-    """
-    o = 0
-    for j in range(len(scope)):
-        n_categories = variables.n_categories[scope[j]]
-        if n_categories:
-            _shares_of_sides(columns[j], labels, centre, seen, o, o + n_categories, j)
-        else:
-            _mean_of_sides(columns[j], labels, centre, seen, o, j)
-        o += max(n_categories, 1)
+
+@kernel(inline="always")
+def _count_categories(table, moved, labels, fresh):
+    """Count the categories by label: of the rows `moved` alone (`fresh`), or after these have changed their labels."""
+    for j in range(len(table.start)):
+        if not table.n_categories[j]:
+            continue
+        o, codes = table.start[j], table.codes[j]
+        if fresh:
+            table.centre[:, o : o + table.n_categories[j]] = 0.0
+            table.seen[:, j] = 0.0
+        for r in moved:
+            if codes[r] >= 0:
+                table.centre[labels[r], o + codes[r]] += 1.0
+                table.seen[labels[r], j] += 1.0
+                if not fresh:
+                    table.centre[1 - labels[r], o + codes[r]] -= 1.0
+                    table.seen[1 - labels[r], j] -= 1.0
 
 
 @kernel(counted=False)
@@ -160,34 +286,63 @@ def _add_distances(x, first, second, scale, difference):
 
 
 @kernel(counted=False)
-def _add_shares(x, first, second, difference):
-    """The same for a categorical variable: the centres are shares of its categories."""
-    for r in range(len(x)):
-        if x[r] == x[r]:
-            difference[r] += second[np.int64(x[r])] - first[np.int64(x[r])]
+def _add_shares(codes, table, j, shares, difference):
+    """The same for a categorical variable: the distance is the share of the centre's rows of other categories."""
+    o, centre, seen = table.start[j], table.centre, table.seen
+    for c in range(table.n_categories[j]):
+        shares[c] = centre[1, o + c] / max(seen[1, j], 1.0) - centre[0, o + c] / max(seen[0, j], 1.0)
+    for r in range(len(codes)):
+        if codes[r] >= 0:
+            difference[r] += shares[codes[r]]
 
 
 @kernel(inline="always")
-def _assign_rows(variables, columns, scope, centre, seen, difference, labels):
-    """Label each row by the nearer centre; returns whether a label changed, and how many rows have label 1."""
+def _assign_rows(table, scale, room, labels, fresh):
+    """Label each row by the nearer centre; returns how many rows moved (all if `fresh`), and whether a label changed.
+
+    The third number is that of the rows with label 1.
+    """
+    shares, difference, moved = room.shares, room.difference, room.moved
     difference[:] = 0.0
-    o = 0
-    for j in range(len(scope)):
-        v = scope[j]
-        n_entries = max(variables.n_categories[v], 1)
-        if seen[0, j] > 0.0 and seen[1, j] > 0.0:
-            if variables.n_categories[v]:
-                _add_shares(columns[j], centre[0, o : o + n_entries], centre[1, o : o + n_entries], difference)
+    for j in range(len(table.start)):
+        if table.seen[0, j] > 0.0 and table.seen[1, j] > 0.0:
+            if table.n_categories[j]:
+                _add_shares(table.codes[j], table, j, shares, difference)
             else:
-                _add_distances(columns[j], centre[0, o], centre[1, o], variables.scale[v], difference)
-        o += n_entries
-    changed, n_second = False, 0
+                o = table.start[j]
+                _add_distances(table.values[j], table.centre[0, o], table.centre[1, o], scale[j], difference)
+    changed, n_second, n_moved = False, 0, 0
     for i in range(len(difference)):
         label = 1 if difference[i] > 0.0 else 0
-        changed |= label != labels[i]
+        other = label != labels[i]
+        changed |= other
+        moved[n_moved] = i
+        n_moved += other or fresh
         labels[i] = label
         n_second += label
-    return changed, n_second
+    return n_moved, changed, n_second
+
+
+class _Rounds(NamedTuple):
+    """Room for the rounds of 2-means: numbers by row, by category and of `_add_sides`, and the rows that moved."""
+
+    difference: np.ndarray
+    shares: np.ndarray
+    totals: np.ndarray
+    moved: np.ndarray
+
+
+@kernel(counted=False)
+def _separate(table, scale, room, n_moved, labels):
+    """Rounds of 2-means from the first centres, of `n_moved` rows; returns whether both sides got rows."""
+    n, n_second, changed = table.values.shape[1], 0, True
+    for turn in range(MOST_ROUNDS):
+        _find_means(table, labels, room.totals)
+        _count_categories(table, room.moved[:n_moved], labels, turn < 2)
+        n_moved, changed, n_second = _assign_rows(table, scale, room, labels, turn == 0)
+        if not changed or n_second in (0, n):
+            break
+    return 0 < n_second < n
 
 
 @kernel
@@ -198,23 +353,13 @@ def two_means(variables, rows, scope, seed, labels):
     categorical one, the share of the centre's rows that are of another category; missing values do not count.
     The first centres are two rows drawn at random, several times if these are equal.
     """
-    n, width = len(rows), 0
-    columns, difference = np.empty((len(scope), n)), np.empty(n)
-    for j in range(len(scope)):
-        width += max(variables.n_categories[scope[j]], 1)
-        for i in range(n):
-            columns[j, i] = variables.values[rows[i], scope[j]]
-    centre, seen = np.zeros((2, width)), np.zeros((2, len(scope)))
+    n, scale = len(rows), variables.scale[scope]
+    table = _cluster_of(variables, rows, scope)
+    shares = np.empty(max(table.n_categories.max(), 1))
+    room = _Rounds(np.empty(n), shares, np.empty((2, 4)), np.empty(n + 1, dtype=np.int64))
     for attempt in range(RETRY):
-        _draw_centres(n, seed, attempt, labels)
-        for _ in range(MOST_ROUNDS):
-            _find_centres(variables, columns, scope, labels, centre, seen)
-            changed, n_second = _assign_rows(variables, columns, scope, centre, seen, difference, labels)
-            if n_second in (0, n):
-                break
-            if not changed:
-                return True
-        if 0 < labels[:n].sum() < n:
+        room.moved[0], room.moved[1] = _draw_centres(n, seed, attempt, labels)
+        if _separate(table, scale, room, 2, labels):
             return True
     return False
 
@@ -232,195 +377,248 @@ class _Columns(NamedTuple):
 
     Attributes
     ----------
-    values : float64 of shape (n_variables, n_rows)
-    n_categories, n_observed : int64 of shape (n_variables,)
+    codes : int32 of shape (n_variables, n_rows)
+        Those of ``Variables``; of a continuous variable that is sorted, its places among the rows at hand.
+    n_categories, n_observed, n_different : int64 of shape (n_variables,)
+        The last, how many different codes there are, is known of categorical and of sorted variables.
     constant : bool of shape (n_variables,)
-    codes, n_seen : int64 of shape (n_variables, n_rows) and (n_variables,)
-        Of a categorical variable: the categories, -1 where missing, and how many different ones there are.
-    sorted : bool of shape (n_variables,)
-        Whether the order of a continuous variable is known; this and what follows is found when it is first needed.
+    largest : int64 of shape (n_variables,)
+        The largest code.
+    size, sets : int64 of shape (sum of categories,) and uint64 of shape (sum of categories, words)
+        How many rows are of each category, and which: a bit for each.
+    start : int64 of shape (n_variables,)
+        Where a variable begins in these.
+    sorted, ranked, in_bits : bool of shape (n_variables,)
+        Which of the following is known of a continuous variable; it is found when it is first needed.
     order : int64 of shape (n_variables, n_rows)
-        The rows that have a value, in ascending order of it; then the others.
-    ranks, rank_ties : float64 of shape (n_variables, n_rows) and (n_variables,)
-        See `joints.circuit.independence.mean_ranks`; the second is NaN where they are not known.
-    above, below, ties : uint64 of shape (n_variables, n_rows, words) and float64 of shape (n_variables, 3)
-        See `joints.circuit.independence.order_bits`; `ties` is NaN where they are not known.  Empty for many rows.
+        The rows that have a value, in ascending order of it.
+    double_ranks, ties : int32 of shape (n_variables, n_rows) and float64 of shape (n_variables, 4)
+        See `joints.circuit.independence.take_ranks`.
+    above, below : uint64 of shape (n_variables, n_rows, words)
+        See `joints.circuit.independence.order_bits`.  Empty for many rows.
     """
 
-    values: np.ndarray
+    codes: np.ndarray
     n_categories: np.ndarray
     n_observed: np.ndarray
+    n_different: np.ndarray
     constant: np.ndarray
-    codes: np.ndarray
-    n_seen: np.ndarray
+    largest: np.ndarray
+    size: np.ndarray
+    sets: np.ndarray
+    start: np.ndarray
     sorted: np.ndarray
+    ranked: np.ndarray
+    in_bits: np.ndarray
     order: np.ndarray
-    ranks: np.ndarray
-    rank_ties: np.ndarray
+    double_ranks: np.ndarray
+    ties: np.ndarray
     above: np.ndarray
     below: np.ndarray
-    ties: np.ndarray
 
 
 class _Room(NamedTuple):
-    """Room for the rows that have both values of two variables, and for counts of categories."""
+    """Room for sorting, for the rows that have both values of two variables, and for counts of their values."""
 
+    keys: np.ndarray
+    spare: np.ndarray
     x: np.ndarray
     y: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    identity: np.ndarray
+    double_ranks: np.ndarray
+    ties: np.ndarray
+    size: np.ndarray
+    counts: np.ndarray
     table: np.ndarray
     rows: np.ndarray
     columns: np.ndarray
 
 
-@kernel(inline="always")
+@kernel
 def _room_for(n, most_categories):
     return _Room(
-        np.empty(n),
-        np.empty(n),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.arange(n),
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(4),
+        np.empty(max(n, most_categories), dtype=np.int64),
+        np.empty(4 * FEW_CELLS * n, dtype=np.int32),
         np.empty((most_categories, most_categories)),
         np.empty(most_categories),
         np.empty(most_categories),
     )
 
 
-@kernel(inline="always")
-def _columns_of(values, rows, scope, n_categories):
-    m, n = len(scope), len(rows)
-    n_bits, n_words = m if n <= FEW_ROWS else 0, (n + 63) // 64
-    columns = _Columns(
-        np.empty((m, n)),
+@kernel
+def _columns_for(n_categories, n):
+    m, n_words = len(n_categories), (n + 63) // 64
+    n_bits, width = m if n <= FEW_ROWS else 0, n_categories.sum()
+    return _Columns(
+        np.empty((m, n), dtype=np.int32),
         n_categories,
         np.zeros(m, dtype=np.int64),
-        np.ones(m, dtype=np.bool_),
-        np.empty((m, n), dtype=np.int64),
         np.zeros(m, dtype=np.int64),
+        np.ones(m, dtype=np.bool_),
+        np.zeros(m, dtype=np.int64),
+        np.zeros(width, dtype=np.int64),
+        np.zeros((width, n_words), dtype=np.uint64),
+        np.cumsum(n_categories) - n_categories,
+        np.zeros(m, dtype=np.bool_),
+        np.zeros(m, dtype=np.bool_),
         np.zeros(m, dtype=np.bool_),
         np.empty((m, n), dtype=np.int64),
-        np.empty((m, n)),
-        np.full(m, np.nan),
+        np.empty((m, n), dtype=np.int32),
+        np.empty((m, 4)),
         np.empty((n_bits, n, n_words), dtype=np.uint64),
         np.empty((n_bits, n, n_words), dtype=np.uint64),
-        np.full((n_bits, 3), np.nan),
     )
-    seen = np.empty(max(n_categories.max(), 1), dtype=np.bool_)
-    for i in range(m):
-        first = np.nan
-        seen[:] = False
-        for r in range(n):
-            x = values[rows[r], scope[i]]
-            columns.values[i, r] = x
-            columns.codes[i, r] = -1
-            if np.isnan(x):
-                continue
-            columns.n_observed[i] += 1
-            if np.isnan(first):
-                first = x
-            elif x != first:
-                columns.constant[i] = False
-            if n_categories[i]:
-                code = np.int64(x)
-                columns.codes[i, r] = code
-                columns.n_seen[i] += not seen[code]
-                seen[code] = True
+
+
+@kernel(counted=False)
+def _count_codes(codes, size, sets):
+    """The number and the bit sets of the rows of each category, both zero before; returns how many categories occur."""
+    n_different = 0
+    for r in range(len(codes)):
+        if codes[r] >= 0:
+            n_different += size[codes[r]] == 0
+            size[codes[r]] += 1
+            sets[codes[r], r >> 6] |= np.uint64(1) << np.uint64(r & 63)
+    return n_different
+
+
+@kernel
+def _columns_of(codes, rows, scope, n_categories):
+    columns = _columns_for(n_categories, len(rows))
+    for i in range(len(scope)):
+        own, v = columns.codes[i], scope[i]
+        least, largest, n_observed = np.int32(2**31 - 1), np.int32(-1), 0
+        for r in range(len(rows)):
+            code = codes[rows[r], v]
+            own[r] = code
+            n_observed += code >= 0
+            largest = max(largest, code)
+            least = min(least, code if code >= 0 else least)
+        columns.n_observed[i], columns.largest[i] = n_observed, largest
+        columns.constant[i] = least >= largest
+        if n_categories[i]:
+            span = slice(columns.start[i], columns.start[i] + n_categories[i])
+            columns.n_different[i] = _count_codes(own, columns.size[span], columns.sets[span])
     return columns
 
 
-@kernel
-def _sort_column(i, columns):
-    columns.order[i] = np.argsort(columns.values[i])  # missing values last
-    columns.sorted[i] = True
+@kernel(counted=True)
+def _sort_column(i, columns, room):
+    """Order and rank a continuous variable."""
+    codes, n = columns.codes[i], 0
+    for row in range(len(codes)):
+        if codes[row] >= 0:
+            room.keys[n] = (np.uint64(codes[row]) << np.uint64(32)) | np.uint64(row)
+            n += 1
+    keys = sort_by_rank(room.keys, room.spare, n, columns.largest[i])
+    order = columns.order[i, :n]
+    for k in range(n):
+        order[k] = np.int64(keys[k] & np.uint64(0xFFFFFFFF))
+    columns.n_different[i] = take_ranks(codes, order, columns.double_ranks[i], columns.ties[i])
+    columns.sorted[i] = columns.ranked[i] = True
 
 
-@kernel
+@kernel(counted=True)
 def _take_bits(i, columns):
-    column, above, below = columns.values[i], columns.above[i], columns.below[i]
-    if len(column) <= 64:
-        pairs, triples, spread = order_bits(column, above, below)
+    """The bit sets of a continuous variable without missing values, which is sorted if there are more than 64."""
+    codes, above, below = columns.codes[i], columns.above[i], columns.below[i]
+    if len(codes) <= 64:
+        order_bits(codes, above, below, columns.double_ranks[i], columns.ties[i])
+        columns.ranked[i] = True
     else:
-        if not columns.sorted[i]:
-            _sort_column(i, columns)
-        pairs, triples, spread = order_bits_of_sorted(column, columns.order[i], above, below)
-    columns.ties[i, 0], columns.ties[i, 1], columns.ties[i, 2] = pairs, triples, spread
+        order_bits_of_sorted(codes, columns.order[i], above, below)
+    columns.in_bits[i] = True
+
+
+@kernel(inline="always")
+def _is_complete(i, j, columns):
+    n = columns.codes.shape[1]
+    return columns.n_observed[i] == n and columns.n_observed[j] == n
+
+
+@kernel(inline="always")
+def _take_both(i, j, columns, room):
+    """The codes of variables i and j in the rows that have both, in the order of i; returns how many these are."""
+    n = 0
+    for row in columns.order[i, : columns.n_observed[i]]:
+        if columns.codes[j, row] >= 0:
+            room.x[n], room.y[n] = columns.codes[i, row], columns.codes[j, row]
+            n += 1
+    return n
 
 
 @kernel(inline="always")
 def _p_kendall(i, j, columns, room):
-    n_rows, ties = columns.values.shape[1], columns.ties
-    if len(columns.above) and columns.n_observed[i] == n_rows and columns.n_observed[j] == n_rows:
+    n_rows, complete = columns.codes.shape[1], _is_complete(i, j, columns)
+    by_bits = complete and len(columns.above) > 0
+    if n_rows > 64 or not complete:
         for v in (i, j):
-            if np.isnan(ties[v, 0]):
+            if not columns.sorted[v]:
+                _sort_column(v, columns, room)
+        n_i, n_j = columns.n_different[i], columns.n_different[j]
+        if n_i * n_j <= (FEW_CELLS if by_bits else 4 * FEW_CELLS) * n_rows:
+            if not complete and _take_both(i, j, columns, room) < FEWEST_ROWS:
+                return 1.0
+            table = room.counts[: n_i * n_j].reshape((n_i, n_j))
+            return kendall_of_table(columns.codes[i], columns.codes[j], table, room.size[:n_j])
+    if by_bits:
+        for v in (i, j):
+            if not columns.in_bits[v]:
                 _take_bits(v, columns)
-        x_ties, y_ties = (ties[i, 0], ties[i, 1], ties[i, 2]), (ties[j, 0], ties[j, 1], ties[j, 2])
-        return kendall_of_bits(n_rows, columns.above[i], x_ties, columns.above[j], columns.below[j], y_ties)
-    if not columns.sorted[i]:
-        _sort_column(i, columns)
-    n = 0
-    for row in columns.order[i, : columns.n_observed[i]]:
-        if not np.isnan(columns.values[j, row]):
-            room.x[n], room.y[n] = columns.values[i, row], columns.values[j, row]
-            n += 1
+        return kendall_of_bits(
+            n_rows, columns.above[i], columns.ties[i], columns.above[j], columns.below[j], columns.ties[j]
+        )
+    n = _take_both(i, j, columns, room)
     return kendall(room.x[:n], room.y[:n]) if n >= FEWEST_ROWS else 1.0
 
 
 @kernel(inline="always")
 def _p_kruskal(i, j, columns, room):
-    k, n, n_b = columns.n_categories[j], columns.values.shape[1], columns.n_seen[j]
-    rank_sum, size = room.rows[:k], room.columns[:k]
-    complete = columns.n_observed[i] == n and columns.n_observed[j] == n
-    if complete and (n < FEWEST_ROWS or n_b < 2 or n <= 4 * n_b):
-        return 1.0
+    k, n, n_j = columns.n_categories[j], columns.codes.shape[1], columns.n_different[j]
+    if _is_complete(i, j, columns):
+        if n <= 4 * n_j or n_j < 2:
+            return 1.0
+        if not columns.ranked[i]:
+            if n <= 64:
+                _take_bits(i, columns)
+            else:
+                _sort_column(i, columns, room)
+        size = columns.size[columns.start[j] : columns.start[j] + k]
+        return kruskal(columns.double_ranks[i], columns.ties[i], columns.codes[j], size)
     if not columns.sorted[i]:
-        _sort_column(i, columns)
-    if complete:
-        if np.isnan(columns.rank_ties[i]):
-            columns.rank_ties[i] = mean_ranks(columns.values[i], columns.order[i], columns.ranks[i])
-        return kruskal(columns.ranks[i], columns.rank_ties[i], columns.codes[j], rank_sum, size)
-    n = 0
-    for row in columns.order[i, : columns.n_observed[i]]:
-        if columns.codes[j, row] >= 0:
-            room.x[n], room.b[n] = columns.values[i, row], columns.codes[j, row]
-            n += 1
-    n_b = _n_different(room.b[:n], size)
-    if n < FEWEST_ROWS or n_b < 2 or n <= 4 * n_b:
+        _sort_column(i, columns, room)
+    n = _take_both(i, j, columns, room)
+    size, n_j = room.size[:k], 0
+    size[:] = 0
+    for code in room.y[:n]:
+        n_j += size[code] == 0
+        size[code] += 1
+    if n < FEWEST_ROWS or n_j < 2 or n <= 4 * n_j:
         return 1.0
-    ties = mean_ranks(room.x, room.identity[:n], room.y)
-    return kruskal(room.y[:n], ties, room.b[:n], rank_sum, size)
+    identity = columns.order[j, :n]  # a categorical variable has no order
+    for row in range(n):
+        identity[row] = row
+    take_ranks(room.x, identity, room.double_ranks, room.ties)
+    return kruskal(room.double_ranks, room.ties, room.y[:n], size)
 
 
 @kernel(inline="always")
 def _p_chi_square(i, j, columns, room):
-    n, n_a, n_b = columns.values.shape[1], columns.n_seen[i], columns.n_seen[j]
-    a, b = columns.codes[i], columns.codes[j]
-    if columns.n_observed[i] < n or columns.n_observed[j] < n:
-        n = 0
-        for row in range(len(a)):
-            if a[row] >= 0 and b[row] >= 0:
-                room.a[n], room.b[n] = a[row], b[row]
-                n += 1
-        a, b = room.a[:n], room.b[:n]
-        n_a, n_b = _n_different(a, room.rows), _n_different(b, room.columns)
-    if n < FEWEST_ROWS or n_a < 2 or n_b < 2 or n <= 2 * n_a * n_b:
+    n, k_i, k_j = float(columns.codes.shape[1]), columns.n_categories[i], columns.n_categories[j]
+    n_i, n_j = columns.n_different[i], columns.n_different[j]
+    if _is_complete(i, j, columns) and n <= 2 * n_i * n_j:
         return 1.0
-    table = room.table[: columns.n_categories[i], : columns.n_categories[j]]
-    return chi_square(a, b, table, room.rows, room.columns)
-
-
-@kernel(counted=False)
-def _n_different(codes, room):
-    """How many different codes there are."""
-    for c in range(len(room)):
-        room[c] = 0.0
-    n = 0
-    for code in codes:
-        n += room[code] == 0.0
-        room[code] = 1.0
-    return n
+    a, b = columns.sets[columns.start[i] : columns.start[i] + k_i], columns.sets[columns.start[j] :][:k_j]
+    table, rows, cols = room.table[:k_i, :k_j], room.rows[:k_i], room.columns[:k_j]
+    n, n_i, n_j = count_table(a, b, table, rows, cols)
+    if n < FEWEST_ROWS or n_i < 2 or n_j < 2 or n <= 2 * n_i * n_j:
+        return 1.0
+    return chi_square(table, rows, cols, n, (n_i - 1) * (n_j - 1))
 
 
 @kernel(inline="always")
@@ -442,6 +640,25 @@ def _p_value(i, j, columns, room):
     return _p_kendall(i, j, columns, room)
 
 
+@kernel(counted=False)
+def _join_dependent(columns, room, threshold, group):
+    """Test the pairs of variables that are not joined yet, and join those held together; returns how many groups."""
+    m, n_categories = len(group), columns.n_categories
+    n_groups = m
+    for i in range(m):
+        if columns.constant[i]:
+            continue  # independent of everything
+        for j in range(m):
+            if columns.constant[j] or not _has_turn(i, j, n_categories) or _root_of(group, i) == _root_of(group, j):
+                continue
+            if _p_value(i, j, columns, room) < threshold:
+                group[_root_of(group, j)] = _root_of(group, i)
+                n_groups -= 1
+                if n_groups == 1:
+                    return 1
+    return n_groups
+
+
 @kernel
 def dependent_groups(variables, rows, scope, group):
     """Join the variables of `scope` that a test holds together (p below the threshold); returns how many groups remain.
@@ -450,25 +667,13 @@ def dependent_groups(variables, rows, scope, group):
     Kruskal-Wallis, more than 2 for each cell of the table for chi-square.  Pairs already joined are not tested.
     """
     m = len(scope)
-    n_groups = m
     group[:m] = np.arange(m)
     if len(rows) < FEWEST_ROWS:
-        return n_groups
+        return m
     n_categories = variables.n_categories[scope]
-    columns = _columns_of(variables.values, rows, scope, n_categories)
+    columns = _columns_of(variables.codes, rows, scope, n_categories)
     room = _room_for(len(rows), max(n_categories.max(), 1))
-    for i in range(m):
-        if columns.constant[i]:
-            continue  # independent of everything
-        for j in range(m):
-            if columns.constant[j] or not _has_turn(i, j, n_categories) or _root_of(group, i) == _root_of(group, j):
-                continue
-            if _p_value(i, j, columns, room) < variables.threshold:
-                group[_root_of(group, j)] = _root_of(group, i)
-                n_groups -= 1
-                if n_groups == 1:
-                    return 1
-    return n_groups
+    return _join_dependent(columns, room, variables.threshold, group[:m])
 
 
 class _Task(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,9 +12,10 @@ from joints.circuit.learnspn import Variables, learn_class_selective
 from joints.features import fit_classes, fit_table
 from joints.forest.arrays import TrainingData
 from joints.numerics.random import tree_seeds
+from joints.parameters import Published
 
 
-class LearnSPNClassifier(CircuitClassifier):
+class LearnSPNClassifier(Published, CircuitClassifier):
     """A class-selective probabilistic circuit learned by LearnSPN (Gens and Domingos 2013) on mixed data.
 
     The root is a sum over the classes.  Below it, sum nodes cut the rows by 2-means and product nodes the features by
@@ -63,6 +64,14 @@ class LearnSPNClassifier(CircuitClassifier):
     >>> circuit.score_samples(X[:1]) > circuit.score_samples(X[:1] + 5)
     array([ True])
     """
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "threshold": 0.001,
+        "min_sd": 1.0,
+        "relative_sd": True,
+        "smoothing": 1e-6,
+        "count_missing": False,
+    }
 
     def __init__(
         self,

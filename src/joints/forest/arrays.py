@@ -116,7 +116,7 @@ def grow_forest(
     purity: float = 0.99,
     min_samples_leaf: int = 1,
     max_depth: int | None = None,
-    category_order: str = "published",
+    category_order: str = "proportion",
     n_jobs: int | None = None,
 ) -> Forest:
     """Grow one tree per seed; see `joints.ForestClassifier` for the settings."""

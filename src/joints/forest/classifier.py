@@ -19,17 +19,18 @@ from joints.forest.route import complete_proba
 from joints.forest.surrogates import Surrogates, find_surrogates, surrogate_proba
 from joints.numerics.random import tree_seeds
 from joints.numerics.threads import blocks, run
-from joints.parameters import AT_LEAST_ONE, SHARED, Number, check_option
+from joints.parameters import AT_LEAST_ONE, SHARED, Number, Published, check_option
 
 MISSING_METHODS = "friedman", "surrogate"
 MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted
 
 
-class ForestClassifier(ClassifierMixin, BaseEstimator):
+class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
     """A random forest of deep binary trees that split categories into subsets and take missing values.
 
     Each tree is grown on a bootstrap sample drawn within each class, by Gini impurity, on features drawn again at every
     node.  Training data may hold NaN: such a row does not count for a split on that feature and goes to a random side.
+    ``ForestClassifier.published()`` has the settings behind the paper's numbers.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         Deepest leaf; None: no limit.
     bootstrap : bool, default=True
         Draw each tree's rows with replacement within each class; otherwise every tree sees all rows.
-    category_order : {"published", "proportion"}, default="published"
-        With two classes, subsets of categories are cuts of the categories in order of their number of rows of the
-        second class (``published``) or of its proportion (which finds the best subset).
-    surrogates : {"published", "text"}, default="published"
-        How stand-in splits are found; see `joints.forest.surrogates`.
+    category_order : {"proportion", "published"}, default="proportion"
+        With two classes, subsets of categories are cuts of the categories in order of the second class's proportion,
+        which finds the best subset, or of its number of rows (``published``).
+    surrogates : {"text", "published"}, default="text"
+        How stand-in splits are found: as the paper describes them or as its code does; see `joints.forest.surrogates`.
     categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
         Which features are categorical.  ``"from_dtype"``: columns of truth values, and those of a DataFrame (of pandas
         or polars) whose dtype is one of categories.  A mapping from index or name to a number K (codes 0, ..., K - 1)
@@ -90,6 +91,13 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     array([[0. , 0.2, 0.8]])
     """
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "max_features": "sqrt",
+        "redraw": False,
+        "purity": 0.99,
+        "category_order": "published",
+        "surrogates": "published",
+    }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [AT_LEAST_ONE],
         "max_features": [
@@ -118,8 +126,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
         bootstrap: bool = True,
-        category_order: str = "published",
-        surrogates: str = "published",
+        category_order: str = "proportion",
+        surrogates: str = "text",
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,

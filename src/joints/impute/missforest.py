@@ -16,11 +16,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from joints.impute.imputer import TableImputer, fill_cells, seed_from
 from joints.impute.predictors import ColumnForest, grow_compiled, grow_with_scikit_learn
-from joints.impute.trees import SortedTable, sort_table
+from joints.impute.trees import RankedTable, rank_column, rank_table
 from joints.parameters import AT_LEAST_ONE
 
 # Fills the cells of one feature in some rows: (feature, rows) -> None
 Update = Callable[[int, np.ndarray], None]
+
+NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class MissForestImputer(TableImputer):
@@ -130,36 +132,46 @@ class MissForestImputer(TableImputer):
         self.n_iter_ = self._fill_training(table, ~observed & known)
         fill_cells(table, ~known, self.statistics_)
 
-        sorted_rows = sort_table(table) if self.predictor == "compiled" else None
+        ranked = self._ranked(table)
+        rows = np.arange(len(table))
         self.forests_ = []
         for j, name in enumerate(self.features_.names):
             start = perf_counter()
             usable = known[j] and table.shape[1] > 1
-            self.forests_.append(self._grow(table, j, sorted_rows) if usable else None)
+            self.forests_.append(self._grow(table, ranked, rows, j) if usable else None)
             if self.verbose:
                 print(
                     f"[MissForest] forest {j + 1} of {table.shape[1]} ({name}): {perf_counter() - start:.2f} s",
                     flush=True,
                 )
 
-    def _grow(self, table: np.ndarray, target: int, sorted_rows: SortedTable | None = None) -> ColumnForest:
+    def _ranked(self, table: np.ndarray) -> RankedTable | None:
+        return rank_table(table) if self.predictor == "compiled" else None
+
+    def _grow(
+        self, table: np.ndarray, ranked: RankedTable | None, rows: np.ndarray, target: int, asked: np.ndarray = NO_ROWS
+    ) -> ColumnForest:
+        """Grow a feature's forest on some rows; if others are asked for, it need not predict any but these."""
         categorical = bool(self.features_.n_categories[target] > 0)
         settings = (target, categorical, int(self.n_estimators), self._seed, self.n_jobs)
-        if self.predictor == "scikit-learn":
-            return grow_with_scikit_learn(table, *settings)
-        return grow_compiled(table, sort_table(table) if sorted_rows is None else sorted_rows, *settings)
+        if ranked is None:
+            return grow_with_scikit_learn(table[rows], *settings)
+        return grow_compiled(table, ranked, rows, asked, *settings)
 
     def _fill_training(self, table: np.ndarray, missing: np.ndarray) -> int:
         """The original algorithm: grow a feature's forest on the rows that have it, and predict the others."""
         if not missing.any():
             return 1
         fill_cells(table, np.isnan(table), self.statistics_)
+        ranked = self._ranked(table)
 
         def update(j: int, rows: np.ndarray) -> None:
             start = perf_counter()
             if table.shape[1] > 1:
-                forest = self._grow(table[~missing[:, j]], j)
+                forest = self._grow(table, ranked, np.flatnonzero(~missing[:, j]), j, asked=rows)
                 table[rows, j] = forest.predict(table, rows, self.n_jobs)
+                if ranked is not None:
+                    rank_column(ranked, table, j)
             if self.verbose:
                 name = self.features_.names[j]
                 print(f"[MissForest] training table, {name}: {perf_counter() - start:.2f} s", flush=True)

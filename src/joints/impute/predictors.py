@@ -6,21 +6,25 @@ and predicts chosen rows of the table in place: no column has to be cut out, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from joints.impute.classification_tree import grow_classification_tree
+from joints.impute.classification_tree import MOST_CLASSES, grow_classification_tree
 from joints.impute.regression_tree import grow_regression_tree
-from joints.impute.trees import GrownTree, SortedTable
+from joints.impute.trees import MOST_ROWS, GrownTree, RankedTable
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
 # Only inner nodes are stored.  A child below LEAF is a node; from LEAF on it is a leaf, numbered across the forest.
 NODE = np.dtype([("threshold", np.float32), ("feature", np.uint32), ("left", np.uint32), ("right", np.uint32)])
+LEFT = 2  # its place in a node, in words of 32 bits
 LEAF = np.uint32(1 << 31)
-ROWS_PER_TASK = 256  # enough to walk a tree while it is in the cache
+ROWS_PER_TASK = 1024  # enough to walk a tree while it is in the cache
+TREES_PER_TASK = 5
+INSTEAD = "use predictor='scikit-learn'"
 
 
 @dataclass(frozen=True)
@@ -54,40 +58,33 @@ class ColumnForest:
         return total[:, 0] if self.codes is None else self.codes[total.argmax(axis=1)]
 
 
-@kernel(inline="always")
-def _child(nodes, cells, row, at):
-    node = nodes[at]
-    return node["left"] if cells[row, node["feature"]] <= node["threshold"] else node["right"]
-
-
 @kernel
 def _add_leaves(nodes, roots, leaves, cells, total):
-    """Add up, over the trees, the values of the leaves that the rows fall into."""
+    """Add up, over the trees, the values of the leaves that the rows fall into.
+
+    All rows go down a tree together, a step at a time: the processor need not wait for one before it turns to the next.
+    """
     n_rows = len(cells)
-    lanes = np.empty(4, dtype=np.uint32)
+    words = nodes.view(np.uint32).reshape((len(nodes), 4))
+    place, going = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint32)
     for root in roots:
-        # Four rows go down side by side, so that the processor waits for four nodes at once and not for one.
-        for i in range(0, n_rows, 4):
-            i1, i2, i3 = min(i + 1, n_rows - 1), min(i + 2, n_rows - 1), min(i + 3, n_rows - 1)
-            a = b = c = d = root
-            while (a < LEAF) & (b < LEAF) & (c < LEAF) & (d < LEAF):
-                a = _child(nodes, cells, i, a)
-                b = _child(nodes, cells, i1, b)
-                c = _child(nodes, cells, i2, c)
-                d = _child(nodes, cells, i3, d)
-            while a < LEAF:
-                a = _child(nodes, cells, i, a)
-            while b < LEAF:
-                b = _child(nodes, cells, i1, b)
-            while c < LEAF:
-                c = _child(nodes, cells, i2, c)
-            while d < LEAF:
-                d = _child(nodes, cells, i3, d)
-            lanes[0], lanes[1], lanes[2], lanes[3] = a, b, c, d
-            for lane in range(min(4, n_rows - i)):
-                leaf = lanes[lane] - LEAF
-                for k in range(leaves.shape[1]):
-                    total[i + lane, k] += leaves[leaf, k]
+        n_going = n_rows if root < LEAF else 0
+        for i in range(n_rows):
+            place[i], going[i] = root, i
+        while n_going > 0:
+            n_left, n_going = n_going, 0
+            for p in range(n_left):
+                i = going[p]
+                at = place[i]
+                on_the_right = cells[i, nodes[at]["feature"]] > nodes[at]["threshold"]
+                child = words[at, LEFT + on_the_right]  # read, not chosen: a branch would be a guess
+                place[i] = child
+                going[n_going] = i
+                n_going += child < LEAF
+        for i in range(n_rows):
+            leaf = place[i] - LEAF
+            for k in range(leaves.shape[1]):
+                total[i, k] += leaves[leaf, k]
 
 
 def grow_with_scikit_learn(
@@ -110,31 +107,57 @@ def grow_with_scikit_learn(
 
 def grow_compiled(
     table: np.ndarray,
-    rows: SortedTable,
+    ranked: RankedTable,
+    rows: np.ndarray,
+    asked: np.ndarray,
     target: int,
     categorical: bool,
     n_trees: int,
     seed: int,
     n_jobs: int | None,
 ) -> ColumnForest:
-    """Grow to a complete table, sorted, what scikit-learn's forest would be, up to features drawn and ties."""
-    n_rows, n_features = table.shape
+    """Grow to some rows of a complete table what scikit-learn's forest would be, up to features drawn and ties.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_samples, n_features)
+    ranked : RankedTable
+        The table's.
+    rows : int ndarray
+        The rows to learn from.
+    asked : int ndarray
+        The rows of the table that will be predicted; the forest need not know about others.  None of them: any rows.
+    target : int
+    categorical : bool
+        Whether the target is.
+    n_trees, seed, n_jobs : int
+    """
+    if len(rows) > MOST_ROWS:
+        raise ValueError(f"compiled forests learn from {MOST_ROWS} rows at most, not {len(rows)}: {INSTEAD}")
     seeds = scikit_learn_seeds(seed, n_trees)
+    codes: np.ndarray | None = None
     if categorical:
         codes, classes = np.unique(table[:, target], return_inverse=True)
-        n_tried = max(1, int(np.sqrt(n_features - 1)))
-
-        def grow(seed: int) -> GrownTree:
-            counts = bootstrap_counts(seed, n_rows)
-            return grow_classification_tree(rows, target, classes, len(codes), counts, n_tried, seed)
-
+        if len(codes) > MOST_CLASSES:
+            raise ValueError(f"compiled forests predict {MOST_CLASSES} categories at most, not {len(codes)}: {INSTEAD}")
+        n_tried = max(1, int(np.sqrt(table.shape[1] - 1)))
     else:
-        codes, y = None, np.ascontiguousarray(table[:, target])
+        y = np.ascontiguousarray(table[:, target])
 
-        def grow(seed: int) -> GrownTree:
-            return grow_regression_tree(rows, target, y, bootstrap_counts(seed, n_rows), seed)
+    def grow(seeds: list[int]) -> list[GrownTree]:
+        random_state = np.random.RandomState(0)
+        trees = []
+        for seed in seeds:
+            counts = np.zeros(len(table), dtype=np.int64)
+            counts[rows] = bootstrap_counts(random_state, seed, len(rows))
+            if codes is not None:
+                trees.append(grow_classification_tree(ranked, target, classes, len(codes), counts, n_tried, seed))
+            else:
+                trees.append(grow_regression_tree(ranked, target, y, counts, asked, seed))
+        return trees
 
-    return _flat(run(grow, [(seed,) for seed in seeds], n_jobs), codes)
+    pieces = [(seeds[a:b],) for a, b in blocks(n_trees, TREES_PER_TASK)]
+    return _flat(chain.from_iterable(run(grow, pieces, n_jobs)), codes)
 
 
 def scikit_learn_seeds(seed: int, n_trees: int) -> list[int]:
@@ -143,44 +166,62 @@ def scikit_learn_seeds(seed: int, n_trees: int) -> list[int]:
     return [random_state.randint(np.iinfo(np.int32).max) for _ in range(n_trees)]
 
 
-def bootstrap_counts(tree_seed: int, n_rows: int) -> np.ndarray:
+def bootstrap_counts(random_state: np.random.RandomState, tree_seed: int, n_rows: int) -> np.ndarray:
     """How often scikit-learn's bootstrap sample of a tree has each row; int64 of shape (n_rows,).
 
-    A `RandomState` again, so that the sample is the one that scikit-learn draws for the seed.
+    The sample is the one that scikit-learn draws for the seed, and it draws from a `RandomState`, too.  Giving one a
+    seed takes a hundredth of the time that making a new one takes.
     """
-    drawn = np.random.RandomState(tree_seed).randint(0, n_rows, n_rows, dtype=np.int32)
-    return np.bincount(drawn, minlength=n_rows)
+    random_state.seed(tree_seed)
+    return np.bincount(random_state.randint(0, n_rows, n_rows, dtype=np.int32), minlength=n_rows)
 
 
-def _flat(trees: Sequence[GrownTree], codes: np.ndarray | None) -> ColumnForest:
+def _flat(trees: Iterable[GrownTree], codes: np.ndarray | None) -> ColumnForest:
     """Put trees one after the other, and inner nodes apart from leaves."""
-    n_outputs = trees[0].value.shape[1]
     # Most leaves of classification trees are pure: one leaf per class is enough for all of them.
-    leaves = [] if codes is None else [np.eye(n_outputs)]
+    leaves = [np.empty((0, 1)) if codes is None else np.eye(len(codes))]
     nodes, roots = [], []
-    n_nodes, n_leaves = 0, 0 if codes is None else n_outputs
-    for feature, threshold, right, value in trees:
-        inner = np.flatnonzero(feature >= 0)
-        pure = (feature < 0) & (codes is not None) & (value.max(axis=1) == 1.0)
-        own = (feature < 0) & ~pure
-        references = np.empty(len(feature), dtype=np.uint32)
-        references[inner] = n_nodes + np.arange(len(inner))
-        references[pure] = LEAF + value[pure].argmax(axis=1)
-        references[own] = LEAF + n_leaves + np.arange(own.sum())
-        tree = np.empty(len(inner), dtype=NODE)
-        tree["threshold"] = _round_down(threshold[inner])
-        tree["feature"] = feature[inner]
-        tree["left"] = references[inner + 1]
-        tree["right"] = references[right[inner]]
-        nodes.append(tree)
-        roots.append(references[0])
-        leaves.append(value[own])
+    n_nodes, n_leaves = 0, len(leaves[0])
+    for tree in trees:
+        inner, own, root = _split_nodes(tree, n_nodes, n_leaves, codes is not None)
+        nodes.append(inner)
+        roots.append(root)
+        leaves.append(own)
         n_nodes += len(inner)
-        n_leaves += own.sum()
-    return ColumnForest(np.concatenate(nodes), np.array(roots), np.concatenate(leaves), codes)
+        n_leaves += len(own)
+    return ColumnForest(np.concatenate(nodes), np.array(roots, dtype=np.uint32), np.concatenate(leaves), codes)
 
 
-def _round_down(threshold: np.ndarray) -> np.ndarray:
+@kernel
+def _split_nodes(tree, n_nodes, n_leaves, share_pure):
+    """The inner nodes of a tree, the values of its leaves, and its root, behind so many nodes and leaves of others."""
+    feature, threshold, right, value = tree
+    reference = np.empty(len(feature), dtype=np.uint32)
+    leaves = np.empty_like(value)
+    n_inner = n_own = 0
+    for i in range(len(feature)):
+        if feature[i] >= 0:
+            reference[i] = n_nodes + n_inner
+            n_inner += 1
+        elif share_pure and value[i].max() == 1.0:
+            reference[i] = LEAF + np.uint32(value[i].argmax())
+        else:
+            reference[i] = LEAF + np.uint32(n_leaves + n_own)
+            leaves[n_own] = value[i]
+            n_own += 1
+    nodes = np.empty(n_inner, dtype=NODE)
+    for i in range(len(feature)):
+        if feature[i] >= 0:
+            node = nodes[reference[i] - n_nodes]
+            node["threshold"] = _rounded_down(threshold[i])
+            node["feature"] = feature[i]
+            node["left"] = reference[i + 1]
+            node["right"] = reference[right[i]]
+    return nodes, leaves[:n_own].copy(), reference[0]
+
+
+@kernel(inline="always")
+def _rounded_down(number):
     """The largest float32 not above a number: float32 values compare with it as they do with the number itself."""
-    rounded = threshold.astype(np.float32)
-    return np.where(rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+    rounded = np.float32(number)
+    return np.nextafter(rounded, np.float32(-np.inf)) if rounded > number else rounded

@@ -1,7 +1,8 @@
 """A compiled grower of regression trees, for the continuous features of MissForest; see `joints.impute.trees`.
 
-All features are tried at every node, so the rows are sorted once per tree and not once per node: a node is a range in
-each feature's sorted rows, and a split keeps the order within its two halves.
+All features are tried at every node.  The rows of a node are not sorted: their targets are added up by the rank of
+each feature, for all features side by side, and one sweep over the ranks finds the best split of every feature at once.
+As nodes get smaller, so do the ranks: those of a node are counted among its own rows once they are few.
 """
 
 from __future__ import annotations
@@ -10,67 +11,102 @@ from typing import NamedTuple
 
 import numpy as np
 
-from joints.impute.trees import (
-    LOWER_HALF,
-    column_of,
-    draw_predictor,
-    finished,
-    midpoint,
-    next_node,
-    partition_words,
-    split_node,
-    start_growth,
-    upper_half,
-)
+from joints.impute.trees import MOST_ROWS, WEIGHT_BITS, finished, midpoint, next_node, split_node, start_growth
 from joints.numerics.compiled import kernel
+from joints.numerics.random import below, mix
+
+# Weight and weighted target of some rows are one integer, so that one addition adds both: the weight in the lower bits.
+TARGET_BITS = 38  # of the sum of all absolute targets; with the weight, a sign, and a bit for rounding, 64
+SPARSE = 4  # ranks per row from which on a node ranks its rows among themselves
+FEW = 12  # rows that are ranked by comparing each with each
 
 
 class Sample(NamedTuple):
-    """The rows of a bootstrap sample, each once, numbered among themselves.
+    """The rows of a bootstrap sample, each once.
 
     Attributes
     ----------
-    weight, target, weighted : float64 ndarray of shape (n_drawn,)
-        How often a row was drawn, the value to predict, and their product.
-    words : uint64 ndarray of shape (n_predictors, n_drawn)
-        The rows sorted by each predictor, with the rank of their value in the upper half: a scan reads one array, and
-        apart from it touches only the rows' targets.
-    side : int8 ndarray of shape (n_drawn,)
-        Space for the side of a split that a row goes to.
-    spare : uint64 ndarray of shape (n_drawn,)
-        Space for words.
+    row : int64 ndarray of shape (n_drawn,)
+        The row of the table.
+    rank : uint ndarray of shape (n_drawn, n_lanes)
+        The ranks of its values, in each feature; zero for the target.
+    target : float64 ndarray of shape (n_drawn,)
+        The value to predict.
+    weight : int64 ndarray of shape (n_drawn,)
+        How often it was drawn.
+    packed : int64 ndarray of shape (n_drawn,)
+        Its weight in the lower bits, and its weight times its target, as an integer, in the upper ones.
+    order : int64 ndarray of shape (n_drawn,)
+        The rows of each node next to each other.
+    spare : int64 ndarray of shape (n_drawn,)
+        Space for rows.
     """
 
-    weight: np.ndarray
+    row: np.ndarray
+    rank: np.ndarray
     target: np.ndarray
-    weighted: np.ndarray
-    words: np.ndarray
-    side: np.ndarray
+    weight: np.ndarray
+    packed: np.ndarray
+    order: np.ndarray
     spare: np.ndarray
 
 
-class MeanCut(NamedTuple):
-    """A split of a node: its gain is a fraction, and its left half ends with `position` in the predictor's words."""
+class Sweep(NamedTuple):
+    """Space for the search of a split.
 
-    gain: float
-    scale: float
-    predictor: int
-    position: int
+    Attributes
+    ----------
+    sums : int64 ndarray of shape (n_ranks, n_lanes)
+        What the rows with a rank add up to, packed; zero between two nodes.
+    column : int64 ndarray of shape (n_ranks,)
+        The same of one feature.
+    seen : uint ndarray of shape (n_ranks, n_lanes)
+        Whether there are any, and then the new rank.
+    left : int64 ndarray of shape (n_lanes,)
+        What the rows up to a rank add up to.
+    gain, scale : float32 ndarray of shape (n_lanes,)
+        The best split of each feature: its gain is a fraction.
+    """
+
+    sums: np.ndarray
+    column: np.ndarray
+    seen: np.ndarray
+    left: np.ndarray
+    gain: np.ndarray
+    scale: np.ndarray
+
+
+class Asked(NamedTuple):
+    """The rows that a tree will be asked for, if it is to answer nothing else.
+
+    Attributes
+    ----------
+    rows : int64 ndarray of shape (n_asked,)
+        Rows of the table, those of each node next to each other; none if the tree is to answer for any row.
+    bounds : int64 ndarray of shape (n_nodes, 3)
+        Where in `rows` those of a node begin, where those of its right child do, and where they end.
+    """
+
+    rows: np.ndarray
+    bounds: np.ndarray
 
 
 @kernel
-def grow_regression_tree(rows, target, y, counts, seed):
+def grow_regression_tree(table, target, y, counts, asked_rows, seed):
     """Grow one tree that predicts a continuous feature from all others.
 
     Parameters
     ----------
-    rows : SortedTable
+    table : RankedTable
     target : int
         The feature that is predicted, and left out of the predictors.
     y : float64 ndarray of shape (n_samples,)
         Its values.
     counts : int64 ndarray of shape (n_samples,)
-        How often the bootstrap sample has each row.
+        How often the bootstrap sample has each row; `MOST_ROWS` in all at most.
+    asked_rows : int64 ndarray
+        Rows of the table that the tree will be asked for: branches that they do not reach are not grown.  If there are
+        none, all are.
     seed : int
         Decides between features that split a node equally well.
 
@@ -79,122 +115,245 @@ def grow_regression_tree(rows, target, y, counts, seed):
     tree : GrownTree
         With one output, the mean.
     """
-    sample = _draw_sample(rows, target, y, counts)
-    predictors, stream = np.arange(len(sample.words)), np.array([seed, 0], dtype=np.uint64)
-    growth = start_growth(len(sample.weight), 1)
-    value, sizes, words, values = growth.value, growth.sizes, sample.words, rows.values
+    sample = _draw_sample(table, target, y, counts)
+    sweep = _start_sweep(sample.rank, table.n_values.max())
+    growth = start_growth(len(sample.row), 1)
+    n_ranks = np.full(len(growth.feature), table.n_values.max())
+    asked = Asked(asked_rows.copy(), np.full((len(growth.feature), 3), len(asked_rows)))
+    asked.bounds[0, 0] = asked.bounds[0, 1] = 0
+    value, sizes, row, rank = growth.value, growth.sizes, sample.row, table.by_row
     while sizes[1] > 0:
         node = next_node(growth)
-        weight, mean, constant = _node_mean(sample, node)
+        mean, constant, total = _node_mean(sample, node)
         value[node.number, 0] = mean
-        if constant:
+        if constant or not _is_asked(asked, node):
             continue
-        cut = _best_mean_cut(sample, node, weight, mean, predictors, stream)
-        if cut.predictor < 0:
-            continue
-        column = column_of(cut.predictor, target)
-        under, over = upper_half(words[cut.predictor, cut.position]), upper_half(words[cut.predictor, cut.position + 1])
-        split_node(growth, node, column, midpoint(values, column, under, over), cut.position + 1)
-        if node.end - node.start > 2:
-            _divide_sample(sample, node, cut)
-        else:  # two leaves, which are read in the order of the first predictor
-            words[0, node.start] = words[cut.predictor, node.start]
-            words[0, node.start + 1] = words[cut.predictor, node.start + 1]
+        n = n_ranks[node.parent]
+        if n > SPARSE * (node.end - node.start):
+            n = _rank_again(sample, node, n, sweep.seen)
+        n_ranks[node.number] = n
+        centre = (total >> WEIGHT_BITS) // (total & MOST_ROWS)
+        _add_rows(sample, node, centre, sweep.sums)
+        _sweep_all(sweep, n, total - ((total & MOST_ROWS) * centre << WEIGHT_BITS))
+        column = _best_column(sweep, mix(np.uint64(seed), np.uint64(node.start << 32 | node.end)))
+        if column >= 0:
+            last, following = _best_rank(sample, node, column, n, total, sweep.column)
+            middle, under, over = _divide(sample, node, column, last, following)
+            threshold = midpoint(table.values, column, rank[row[under], column], rank[row[over], column])
+            split_node(growth, node, column, threshold, middle)
+            _divide_asked(asked, node, table, column, threshold)
     return finished(growth)
 
 
 @kernel
-def _draw_sample(rows, target, y, counts):
-    """Number the rows that were drawn, and sort them by each predictor."""
-    n_drawn = 0
-    number = np.empty(len(y), dtype=np.int64)
-    weight, goal, weighted = np.empty(len(y)), np.empty(len(y)), np.empty(len(y))
-    for i in range(len(y)):
-        if counts[i] > 0:
-            number[i] = n_drawn
-            weight[n_drawn] = counts[i]
-            goal[n_drawn] = y[i]
-            weighted[n_drawn] = counts[i] * y[i]
-            n_drawn += 1
-    words = np.empty((len(rows.order) - 1, n_drawn), dtype=np.uint64)
-    for k in range(len(words)):
-        _sort_drawn(rows, column_of(k, target), counts, number, words[k])
-    spare = np.empty(n_drawn, dtype=np.uint64)
-    return Sample(weight[:n_drawn], goal[:n_drawn], weighted[:n_drawn], words, np.zeros(n_drawn, dtype=np.int8), spare)
+def _draw_sample(table, target, y, counts):
+    """The rows that were drawn, with targets that are integers once they are centred and scaled."""
+    row = np.flatnonzero(counts)
+    weight, goal = counts[row], y[row]
+    rank = table.by_row[row]
+    rank[:, target] = 0
+    centre = np.sum(weight * goal) / np.sum(weight)
+    spread = np.sum(weight * np.abs(goal - centre))
+    scale = 2.0**TARGET_BITS / spread if spread > 0 else 0.0
+    packed = np.empty(len(row), dtype=np.int64)
+    for i in range(len(row)):
+        packed[i] = (np.int64(round((goal[i] - centre) * scale)) * weight[i] << WEIGHT_BITS) + weight[i]
+    return Sample(row, rank, goal, weight, packed, np.arange(len(row)), np.empty(len(row), dtype=np.int64))
 
 
 @kernel
-def _sort_drawn(rows, column, counts, number, words):
-    """The rows that were drawn, by the values of a column: rank and number in a word."""
-    order, rank = rows.order, rows.rank
-    at = 0
-    for p in range(len(counts)):
-        i = order[column, p]
-        if counts[i] > 0:
-            words[at] = (np.uint64(rank[column, i]) << np.uint64(32)) | np.uint64(number[i])
-            at += 1
-
-
-@kernel
-def _node_mean(sample, node):
-    """The weight and the mean of a node, and whether all its rows have the same target."""
-    words, row_weight, row_weighted, goal = sample.words, sample.weight, sample.weighted, sample.target
-    first = goal[words[0, node.start] & LOWER_HALF]
-    weight = 0.0
-    total = 0.0
-    constant = True
-    for p in range(node.start, node.end):
-        i = words[0, p] & LOWER_HALF
-        weight += row_weight[i]
-        total += row_weighted[i]
-        constant = constant and goal[i] == first
-    return weight, total / weight, constant
-
-
-@kernel
-def _best_mean_cut(sample, node, weight, mean, predictors, stream):
-    """The split of a node that leaves the least squared error; predictor -1 where there is none."""
-    words = sample.words
-    best = MeanCut(-1.0, 1.0, -1, 0)
-    for n_drawn in range(len(words)):
-        k = draw_predictor(predictors, n_drawn, stream)
-        if upper_half(words[k, node.start]) == upper_half(words[k, node.end - 1]):
-            continue
-        if node.end - node.start == 2:
-            return MeanCut(0.0, 1.0, k, node.start)
-        best = _sweep_means(sample, node, weight, mean, k, best)
-    return best
+def _start_sweep(rank, n_ranks):
+    n_lanes = rank.shape[1]
+    return Sweep(
+        np.zeros((n_ranks, n_lanes), dtype=np.int64),
+        np.zeros(n_ranks, dtype=np.int64),
+        np.empty((n_ranks, n_lanes), dtype=rank.dtype),
+        np.empty(n_lanes, dtype=np.int64),
+        np.empty(n_lanes, dtype=np.float32),
+        np.empty(n_lanes, dtype=np.float32),
+    )
 
 
 @kernel(inline="always")
-def _sweep_means(sample, node, weight, mean, predictor, best):
-    """The best split of a node by one predictor, or `best` where none is better."""
-    words, row_weight, row_weighted = sample.words, sample.weight, sample.weighted
-    best_gain, best_scale, chosen, position = best
-    left_weight = 0.0
-    left_sum = 0.0
-    word = words[predictor, node.start]
-    for p in range(node.start, node.end - 1):
-        i = word & LOWER_HALF
-        following = words[predictor, p + 1]
-        left_weight += row_weight[i]
-        left_sum += row_weighted[i]
-        if (word ^ following) > LOWER_HALF:
-            excess = left_sum - left_weight * mean
-            gain = excess * excess
-            scale = left_weight * (weight - left_weight)
-            if gain * best_scale > best_gain * scale:
-                best_gain, best_scale, chosen, position = gain, scale, predictor, p
-        word = following
-    return MeanCut(best_gain, best_scale, chosen, position)
-
-
-@kernel
-def _divide_sample(sample, node, cut):
-    """Put the rows of the left child before those of the right one, in the order of each predictor."""
-    words, side, spare = sample.words, sample.side, sample.spare
+def _node_mean(sample, node):
+    """The mean of a node, whether all its rows have the same target, and what they add up to, packed."""
+    order, row_weight, goal, packed = sample.order, sample.weight, sample.target, sample.packed
+    first = goal[order[node.start]]
+    total = 0
+    sum_of_targets = 0.0
+    constant = True
     for p in range(node.start, node.end):
-        side[words[cut.predictor, p] & LOWER_HALF] = 0 if p <= cut.position else 1
-    for k in range(len(words)):
-        if k != cut.predictor:
-            partition_words(words, k, node.start, node.end, side, 0, spare)
+        i = order[p]
+        total += packed[i]
+        sum_of_targets += row_weight[i] * goal[i]
+        constant = constant and goal[i] == first
+    return sum_of_targets / (total & MOST_ROWS), constant, total
+
+
+@kernel(counted=False)
+def _rank_again(sample, node, n_ranks, seen):
+    """Rank the rows of a node among themselves, by each feature, and return the number of ranks."""
+    order, rank = sample.order, sample.rank
+    n_lanes, n_rows = rank.shape[1], node.end - node.start
+    few = n_rows <= FEW
+    for r in range(n_rows if few else n_ranks):
+        for k in range(n_lanes):
+            seen[r, k] = 0
+    if few:
+        _count_smaller(sample, node, seen)
+        return n_rows
+    for p in range(node.start, node.end):
+        i = order[p]
+        for k in range(n_lanes):
+            seen[rank[i, k], k] = 1
+    for r in range(1, n_ranks):
+        for k in range(n_lanes):
+            seen[r, k] += seen[r - 1, k]
+    for p in range(node.start, node.end):
+        i = order[p]
+        for k in range(n_lanes):
+            rank[i, k] = seen[rank[i, k], k] - 1
+    most = 0
+    for k in range(n_lanes):
+        most = seen[n_ranks - 1, k] if seen[n_ranks - 1, k] > most else most
+    return most
+
+
+@kernel(counted=False)
+def _count_smaller(sample, node, smaller):
+    """Rank a few rows, each by the number of smaller ones."""
+    order, rank = sample.order, sample.rank
+    n_lanes = rank.shape[1]
+    for p in range(node.start, node.end):
+        i = order[p]
+        for q in range(node.start, node.end):
+            j = order[q]
+            for k in range(n_lanes):
+                smaller[p - node.start, k] += rank[j, k] < rank[i, k]
+    for p in range(node.start, node.end):
+        i = order[p]
+        for k in range(n_lanes):
+            rank[i, k] = smaller[p - node.start, k]
+
+
+@kernel(counted=False)
+def _add_rows(sample, node, centre, sums):
+    """Add up the rows of a node, centred, by each rank of each feature."""
+    order, rank, packed, weight = sample.order, sample.rank, sample.packed, sample.weight
+    for p in range(node.start, node.end):
+        i = order[p]
+        term = packed[i] - (weight[i] * centre << WEIGHT_BITS)
+        for k in range(rank.shape[1]):
+            sums[rank[i, k], k] += term
+
+
+@kernel(counted=False)
+def _sweep_all(sweep, n_ranks, total):
+    """The best split of a node by each feature; a gain of -1 where there is none.  Clears the sums.
+
+    Left and right are treated alike, to the last bit: features that divide the rows in the same way must tie, whichever
+    side they put them on.
+    """
+    sums, left, best_gain, best_scale = sweep.sums, sweep.left, sweep.gain, sweep.scale
+    for k in range(len(left)):
+        left[k], best_gain[k], best_scale[k] = 0, -1.0, 1.0
+    for r in range(n_ranks):
+        for k in range(len(left)):
+            left[k] += sums[r, k]
+            sums[r, k] = 0
+            right = total - left[k]
+            product = np.float32(left[k] >> WEIGHT_BITS) * np.float32(right >> WEIGHT_BITS)
+            gain = -product if product < 0 else np.float32(0.0)
+            scale = np.float32(left[k] & MOST_ROWS) * np.float32(right & MOST_ROWS)
+            better = (gain * best_scale[k] > best_gain[k] * scale) & (scale > 0)
+            best_gain[k] = gain if better else best_gain[k]
+            best_scale[k] = scale if better else best_scale[k]
+
+
+@kernel(inline="always")
+def _best_column(sweep, bits):
+    """The feature with the best split, drawn from those that are equally good; -1 if none has any."""
+    gain, scale = sweep.gain, sweep.scale
+    best, n_equal, best_gain, best_scale = -1, 0, np.float32(-1.0), np.float32(1.0)
+    for k in range(len(gain)):
+        ours, theirs = gain[k] * best_scale, best_gain * scale[k]
+        if ours > theirs:
+            best, n_equal, best_gain, best_scale = k, 1, gain[k], scale[k]
+        elif ours == theirs:
+            n_equal += 1
+    chosen = below(bits, n_equal) if n_equal > 1 else 0
+    while best >= 0 and chosen > 0:
+        best += 1
+        chosen -= gain[best] * best_scale == best_gain * scale[best]
+    return best
+
+
+@kernel(counted=False)
+def _best_rank(sample, node, column, n_ranks, total, sums):
+    """The ranks on both sides of a feature's best split."""
+    order, rank, packed = sample.order, sample.rank, sample.packed
+    for p in range(node.start, node.end):
+        i = order[p]
+        sums[rank[i, column]] += packed[i]
+    all_weight, all_targets = float(total & MOST_ROWS), float(total >> WEIGHT_BITS)
+    left = 0
+    last = before = following = -1
+    best_gain, best_scale = -1.0, 1.0
+    for r in range(n_ranks):
+        if sums[r] != 0:
+            following = r if before == last else following
+            before = r
+            left += sums[r]
+            sums[r] = 0
+            weight = float(left & MOST_ROWS)
+            excess = float(left >> WEIGHT_BITS) * all_weight - all_targets * weight
+            gain, scale = excess * excess, weight * (all_weight - weight)
+            if gain * best_scale > best_gain * scale:
+                best_gain, best_scale, last = gain, scale, r
+    return last, following
+
+
+@kernel(inline="always")
+def _divide(sample, node, column, last, following):
+    """Put the rows of the left child before the others; where those start, and rows with the ranks next to the cut."""
+    order, rank, spare = sample.order, sample.rank, sample.spare
+    to_left, to_right = node.start, 0
+    under = over = order[node.start]
+    for p in range(node.start, node.end):
+        i = order[p]
+        r = np.int64(rank[i, column])
+        left = 1 if r <= last else 0
+        under = i if r == last else under
+        over = i if r == following else over
+        order[to_left] = i
+        spare[to_right] = i
+        to_left += left
+        to_right += 1 - left
+    for p in range(to_right):
+        order[to_left + p] = spare[p]
+    return to_left, under, over
+
+
+@kernel(inline="always")
+def _is_asked(asked, node):
+    """Whether a node is to be grown; finds its rows among those that are asked for."""
+    bounds = asked.bounds
+    if node.number > 0:
+        is_left = node.number == node.parent + 1
+        bounds[node.number, 0] = bounds[node.parent, 0 if is_left else 1]
+        bounds[node.number, 2] = bounds[node.parent, 1 if is_left else 2]
+    return len(asked.rows) == 0 or bounds[node.number, 0] < bounds[node.number, 2]
+
+
+@kernel(inline="always")
+def _divide_asked(asked, node, table, column, threshold):
+    """Put the rows that are asked for and go to the left child before the others."""
+    rows, bounds = asked.rows, asked.bounds
+    middle = bounds[node.number, 0]
+    for p in range(bounds[node.number, 0], bounds[node.number, 2]):
+        i = rows[p]
+        if table.values[column, table.by_row[i, column]] <= threshold:
+            rows[p] = rows[middle]
+            rows[middle] = i
+            middle += 1
+    bounds[node.number, 1] = middle

@@ -1,15 +1,13 @@
-"""What the two growers of MissForest's trees share: sorted rows, the order of nodes, and how rows go to the children.
+"""What the two growers of MissForest's trees share: the ranks of a table, and the order of nodes.
 
 `regression_tree` and `classification_tree` grow the trees of scikit-learn's `RandomForestRegressor` and
 `RandomForestClassifier` with default settings, from the same bootstrap samples for the same seed: midpoint thresholds,
 leaves of equal targets, and either squared error with all features tried at every node or Gini impurity with the square
-root of their number.  Regression trees differ from scikit-learn's only where two features split a node equally well,
-classification trees also in the features drawn.
-
-In both, the rows of a node are a range of 64-bit words whose lower half is the row.
+root of their number.  Regression trees differ from scikit-learn's only where two features split a node about equally
+well, classification trees also in the features drawn.
 
 A node may be two rows, so calls matter: numba counts references to every array of a record that a call with branches
-receives.  What runs per node and feature is therefore inlined, and the growers take the arrays out of records once.
+receives.  What runs per node is therefore inlined or not counted, and the growers take the arrays out of records once.
 """
 
 from __future__ import annotations
@@ -19,28 +17,29 @@ from typing import NamedTuple
 import numpy as np
 
 from joints.numerics.compiled import kernel
-from joints.numerics.random import below, mix
 
-LOWER_HALF = np.uint64(0xFFFFFFFF)
+WEIGHT_BITS = 24
+MOST_ROWS = np.int64((1 << WEIGHT_BITS) - 1)  # of a sample: their number, as a weight, is part of a word
+LANES = 8  # numbers that processors handle at once, or a multiple of them
 
 
-class SortedTable(NamedTuple):
-    """The rows of a complete table, sorted by each feature.
+class RankedTable(NamedTuple):
+    """A complete table whose values were replaced by their ranks: how many distinct smaller ones a feature has.
 
     Attributes
     ----------
-    order : int32 ndarray of shape (n_features, n_samples)
-        Row indices by increasing value.
-    rank : int32 ndarray of shape (n_features, n_samples)
-        For each row, how many distinct smaller values the feature has.
+    rank : uint16 or uint32 ndarray of shape (n_features, n_samples)
+        By feature.
+    by_row : uint16 or uint32 ndarray of shape (n_samples, n_lanes)
+        The same by row, with zeros up to a multiple of `LANES`.
     values : float32 ndarray of shape (n_features, n_samples)
         The distinct values by rank; entries beyond the last rank are unused.
     n_values : int64 ndarray of shape (n_features,)
         Number of distinct values.
     """
 
-    order: np.ndarray
     rank: np.ndarray
+    by_row: np.ndarray
     values: np.ndarray
     n_values: np.ndarray
 
@@ -74,7 +73,7 @@ class Growth(NamedTuple):
     feature, threshold, right, value : ndarray of shape (2 * n_rows - 1, ...)
         See `GrownTree`.
     waiting : int64 ndarray of shape (n_rows + 1, 3)
-        A stack of nodes yet to be grown: first word, end, and parent.
+        A stack of nodes yet to be grown: first row, end, and parent.
     sizes : int64 ndarray of shape (2,)
         Number of nodes of the tree, and of waiting ones.
     """
@@ -88,25 +87,35 @@ class Growth(NamedTuple):
 
 
 class NodeRange(NamedTuple):
-    """A node of a growing tree, and the range of words that are its rows."""
+    """A node of a growing tree, its parent (the root is its own), and the range that its rows are."""
 
     number: int
+    parent: int
     start: int
     end: int
 
 
-def sort_table(table: np.ndarray) -> SortedTable:
-    """Sort the rows of a complete table by each of its features, in the precision of scikit-learn's trees."""
-    cells = np.ascontiguousarray(table.T, dtype=np.float32)
-    order = np.argsort(cells, axis=1, kind="stable").astype(np.int32)
-    ascending = np.take_along_axis(cells, order, axis=1)
-    position = np.zeros(order.shape, dtype=np.int32)
-    position[:, 1:] = np.cumsum(ascending[:, 1:] > ascending[:, :-1], axis=1)
-    rank = np.empty_like(position)
-    np.put_along_axis(rank, order, position, axis=1)
-    values = np.zeros_like(cells)
-    np.put_along_axis(values, position, ascending, axis=1)
-    return SortedTable(order, rank, values, position[:, -1].astype(np.int64) + 1)
+def rank_table(table: np.ndarray) -> RankedTable:
+    """Rank the values of a complete table, in the precision of scikit-learn's trees."""
+    n_rows, n_features = table.shape
+    kind = np.uint16 if n_rows < 1 << 16 else np.uint32
+    ranked = RankedTable(
+        np.empty((n_features, n_rows), dtype=kind),
+        np.zeros((n_rows, -(-n_features // LANES) * LANES), dtype=kind),
+        np.zeros((n_features, n_rows), dtype=np.float32),
+        np.empty(n_features, dtype=np.int64),
+    )
+    for j in range(n_features):
+        rank_column(ranked, table, j)
+    return ranked
+
+
+def rank_column(ranked: RankedTable, table: np.ndarray, j: int) -> None:
+    """Rank a column again whose values have changed."""
+    values, rank = np.unique(table[:, j].astype(np.float32), return_inverse=True)
+    ranked.values[j, : len(values)] = values
+    ranked.n_values[j] = len(values)
+    ranked.rank[j] = ranked.by_row[:, j] = rank
 
 
 @kernel
@@ -131,13 +140,14 @@ def next_node(growth):
     waiting, sizes = growth.waiting, growth.sizes
     number, last = sizes[0], sizes[1] - 1
     sizes[0], sizes[1] = number + 1, last
-    growth.right[waiting[last, 2]] = number  # of two children the right one is numbered last, and stays
-    return NodeRange(number, waiting[last, 0], waiting[last, 1])
+    parent = waiting[last, 2]
+    growth.right[parent] = number  # of two children the right one is numbered last, and stays
+    return NodeRange(number, parent, waiting[last, 0], waiting[last, 1])
 
 
 @kernel(inline="always")
 def split_node(growth, node, feature, threshold, middle):
-    """Give a node two children, which wait from now on: the words before `middle`, and the others."""
+    """Give a node two children, which wait from now on: the rows before `middle`, and the others."""
     growth.feature[node.number] = feature
     growth.threshold[node.number] = threshold
     waiting, sizes = growth.waiting, growth.sizes
@@ -162,48 +172,3 @@ def midpoint(values, column, under, over):
     low, high = values[column, under], values[column, over]
     middle = low / 2.0 + high / 2.0
     return middle if middle < high else low
-
-
-@kernel(inline="always")
-def draw_predictor(predictors, n_drawn, stream):
-    """Draw one of the predictors behind the `n_drawn` already drawn at this node, and put it next to them.
-
-    `stream` is a seed and how often it was drawn from.
-    """
-    stream[1] += np.uint64(1)
-    at = n_drawn + below(mix(stream[0], stream[1]), len(predictors) - n_drawn)
-    predictor = predictors[at]
-    predictors[at] = predictors[n_drawn]
-    predictors[n_drawn] = predictor
-    return predictor
-
-
-@kernel(inline="always")
-def column_of(predictor, target):
-    """The column of the table that a predictor is: predictors are numbered without the target."""
-    return predictor if predictor < target else predictor + 1
-
-
-@kernel(inline="always")
-def upper_half(word):
-    return np.int64(word >> np.uint64(32))
-
-
-@kernel(inline="always")
-def partition_words(words, line, start, end, rank, last, spare):
-    """Put the words whose rows have a rank of at most `last` before the others, and return where the others start.
-
-    The words are a range in a line of a matrix, and keep their order on both sides.
-    """
-    to_left = start
-    to_right = 0
-    for p in range(start, end):
-        word = words[line, p]
-        left = 1 if rank[word & LOWER_HALF] <= last else 0
-        words[line, to_left] = word
-        spare[to_right] = word
-        to_left += left
-        to_right += 1 - left
-    for p in range(to_right):
-        words[line, to_left + p] = spare[p]
-    return to_left

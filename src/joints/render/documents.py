@@ -136,8 +136,49 @@ def _gains_over_readings(run: Run) -> str:
     return "\n\n".join(gains_over(run, rival, methods) for rival in sorted(rivals))
 
 
+def _by_dataset(run: Run, metric: str) -> str:
+    """Means of one metric at the rate of Table 1: a row per dataset, a column per method."""
+    cells = at(run.read("means"), mechanism=run.plan.paper_view.mechanism.name, metric=metric)
+    cells = at(cells, rate=run.plan.config["table_rate"])
+    means = cells.pivot(index="dataset", columns="method", values="mean")
+    entry, methods = run.plan.metrics[metric], [method.name for method in run.plan.shown]
+    rows = [
+        [label, *(f"{value:.{entry.decimals}f}" for value in means.loc[name, methods])]
+        for name, label in run.datasets.items()
+    ]
+    rows.append(["average", *(f"{value:.{entry.decimals}f}" for value in means[methods].mean())])
+    return words([entry.title, *(run.labels[name] for name in methods)], rows)
+
+
+def _better_log_loss(run: Run) -> str:
+    """On how many datasets the log-loss is lower than the reference's, at the rate of Table 1."""
+    rate, mechanism = run.plan.config["table_rate"], run.plan.paper_view.mechanism.name
+    found = at(run.read("comparisons"), metric="log_loss", mechanism=mechanism, rate=rate)
+    counts = [
+        f"{run.labels[name]} on {(at(found, method=name)['difference'] < 0).sum()}"
+        for name, entry in run.plan.used.items()
+        if not entry.paper
+    ]
+    n = found["dataset"].nunique()
+    return (
+        f"At {percent([rate])[0]} missing the log-loss is lower than that of {run.labels[run.plan.reference]}, of {n} "
+        f"datasets, for {' and for '.join(counts)}."
+    )
+
+
+def _losses(run: Run) -> str:
+    """Where a method that is not the paper's is significantly worse than the reference."""
+    found = at(run.table("comparisons"), outcome="loss").to_dict("records")
+    rows = [
+        [run.labels[row["method"]], run.datasets[row["dataset"]], *percent([row["rate"]]), f"{row['difference']:+.1f}"]
+        for row in found
+        if not run.plan.used[row["method"]].paper
+    ]
+    return words(["", "dataset", "missing", "difference"], rows) if rows else "There are none."
+
+
 def _tally(run: Run) -> str:
-    """Wins, ties and losses against KNN imputation."""
+    """Wins, ties and losses against the reference."""
     return tables.to_markdown(tables.tally_table(run.table("tally"), run.labels))
 
 
@@ -212,6 +253,11 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "outside": _outside,
     "gains": _gains,
     "gains over the text's methods": _gains_over_readings,
+    "gains over rivals": _gains_over_readings,
+    "accuracy by dataset": lambda run: _by_dataset(run, "accuracy"),
+    "log-loss by dataset": lambda run: _by_dataset(run, "log_loss"),
+    "better log-loss": _better_log_loss,
+    "losses": _losses,
     "tally": _tally,
     "repetitions": _repetitions,
     "seconds": _seconds,

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from joints.errors import JointsError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +57,24 @@ def write_csv(path: str | Path, table: pd.DataFrame) -> None:
 def csv_text(table: pd.DataFrame) -> str:
     """A table as the text of a CSV file."""
     return table.to_csv(index=False, lineterminator="\n")
+
+
+def read_csv(path: str | Path) -> pd.DataFrame:
+    """Read what `write_csv` wrote; a JointsError names a file that is not complete."""
+    import pandas as pd
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        if not text.endswith("\n"):
+            raise damaged(path, "its last line is not complete" if text else "it is empty")
+        return pd.read_csv(io.StringIO(text))
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: str | Path, reason: object) -> JointsError:
+    """The error for a file of the workflow that is not what the workflow wrote."""
+    return JointsError(f"{path} is damaged ({reason}): delete it and run the workflow again")
 
 
 def sha256(path: str | Path) -> str:

@@ -6,14 +6,18 @@ traceback, and to the terminal as one sentence that names the log.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import signal
 import sys
+import time
 from pathlib import Path
 from types import FrameType, TracebackType
 
 from joints.errors import JointsError
 from joints.patches.scipy_stats import import_later
+
+CPU_SECONDS = "ended after %.1f CPU seconds"  # the last line of a log
 
 
 def start(log_file: str | Path) -> None:
@@ -38,6 +42,7 @@ def start(log_file: str | Path) -> None:
         print(sentence(error, path), file=sys.stderr, flush=True)
 
     sys.excepthook = report
+    atexit.register(_end)
     # Snakemake stops jobs with SIGTERM; turned into an exception, it leaves time to remove temporary files.
     signal.signal(signal.SIGTERM, _leave)
 
@@ -48,6 +53,10 @@ def sentence(error: BaseException, log_file: Path) -> str:
     if not isinstance(error, JointsError):
         message = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return f"Error: {message.rstrip('.')}. (More in {log_file}.)"
+
+
+def _end() -> None:
+    logging.getLogger("joints").info(CPU_SECONDS, time.process_time())
 
 
 def _not_a_crash(record: logging.LogRecord) -> bool:

@@ -185,3 +185,8 @@ def make(cls: str, parameters: Mapping[str, Any]) -> Any:
 def make_all(entries: Iterable[MechanismEntry]) -> dict[str, Any]:
     """The objects of some entries, by name."""
     return {entry.name: make(entry.cls, entry.parameters) for entry in entries}
+
+
+def find_all(functions: Mapping[str, str]) -> dict[str, Any]:
+    """The functions with these full names, by their own names."""
+    return {name: find(full_name) for name, full_name in functions.items()}

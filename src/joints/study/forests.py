@@ -32,7 +32,7 @@ ForestOf = Callable[[Fold], ForestClassifier]  # the forest grown on a training 
 
 def grow(data: Dataset, protocol: Protocol, fold: Fold, parameters: Mapping[str, Any], n_jobs: int) -> ForestClassifier:
     """Grow the forest of one fold."""
-    return ForestClassifier(
+    return ForestClassifier.published(
         **parameters,
         categorical_features={j: int(k) for j, k in enumerate(data.n_categories) if k},
         random_state=seed_of(protocol.seed, data.name, fold.repetition, fold.fold, "forest"),
@@ -80,6 +80,13 @@ def from_folders(folders: Sequence[str | Path]) -> ForestOf:
 def grown_each_time(data: Dataset, protocol: Protocol, parameters: Mapping[str, Any], n_jobs: int = 1) -> ForestOf:
     """Forests that are grown whenever they are asked for: for training rows that no other method shares."""
     return partial(grow, data, protocol, parameters=parameters, n_jobs=n_jobs)
+
+
+def forests_from(
+    folders: Sequence[str | Path], data: Dataset, protocol: Protocol, own: Mapping[str, Any], n_jobs: int
+) -> ForestOf:
+    """The forests in some folders; or, with parameters of their own, forests that are grown each time."""
+    return grown_each_time(data, protocol, own, n_jobs) if own else from_folders(folders)
 
 
 def write_forest(path: str | Path, forest: ForestClassifier) -> None:

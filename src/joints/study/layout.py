@@ -17,6 +17,25 @@ def fill(pattern: Path, **wildcards: Any) -> Path:
     return Path(str(pattern).format(**wildcards))
 
 
+def members(repetitions: str) -> list[int]:
+    """The repetitions of a piece.
+
+    >>> members("6-8")
+    [6, 7, 8]
+    """
+    first, last = map(int, repetitions.split("-"))
+    return list(range(first, last + 1))
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two pieces share a repetition.
+
+    >>> overlap("1-5", "5-5"), overlap("1-5", "6-10")
+    (True, False)
+    """
+    return bool(set(members(one)) & set(members(other)))
+
+
 class Layout(NamedTuple):
     """The files of a run.
 

@@ -2,7 +2,8 @@
 
 This module alone derives which datasets and methods a run has, which models answer for them, into which pieces the work
 is divided, where results are written, and what each rule of the workflow depends on; the workflow, documents and tests
-ask it.  Costs are guesses: they affect threads and memory, never results or their names.
+ask it.  Costs are measured or guessed (see `joints.study.costs`): they affect which scores share a job, its threads and
+its memory, never results or their names.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from joints.data.catalogue import DatasetEntry, check_datasets, read_datasets
 from joints.errors import JointsError
 from joints.runtime.config import read_run, read_yaml, suggestion, validate
 from joints.study.ablation.variants import check_ablation, datasets_of, methods_by_dataset, models_of
+from joints.study.costs import Costs
 from joints.study.entries import (
     MechanismEntry,
     MethodEntry,
@@ -27,14 +29,43 @@ from joints.study.entries import (
     check_named,
     read_entries,
 )
-from joints.study.layout import FIGURE_KINDS, Layout, fill
+from joints.study.layout import FIGURE_KINDS, Layout, fill, members, overlap
 from joints.study.protocol import Protocol
 
 SCHEMAS = Path("workflow/schemas")
 REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps the existing ones
-LONG_JOB = 600  # a job that takes longer than this on one core, in seconds, gets two threads
-SECTIONS = ["Results", "Agreement with the paper", "Statistics", "Datasets", "Outliers", "Ablation", "Provenance"]
+OWN_JOB = 60  # a model whose piece takes longer than this, in CPU seconds, has a job of its own; the others share one
+LONG_JOB = 3600  # a job that takes longer than this gets two threads, which do not always keep two cores busy
+SECTIONS = [
+    "Results",
+    "Agreement with the paper",
+    "Statistics",
+    "Datasets",
+    "Outliers",
+    "Ablation",
+    "Theory",
+    "Provenance",
+]
 NAMES = "[a-z][a-z0-9_]*"
+
+
+class ScoreJob(NamedTuple):
+    """Some models that one job scores on one dataset, each on a piece of its repetitions."""
+
+    name: str
+    dataset: str
+    mechanism: str
+    pieces: dict[str, str]  # by model
+    seconds: float
+
+    @property
+    def repetitions(self) -> dict[str, list[int]]:
+        """By model."""
+        return {model: members(piece) for model, piece in self.pieces.items()}
+
+    @property
+    def threads(self) -> int:
+        return 2 if self.seconds > LONG_JOB else 1
 
 
 @dataclass(frozen=True)
@@ -47,6 +78,8 @@ class Plan:
         The configuration, complete and validated.
     datasets, methods, mechanisms, metrics : mapping
         The catalogues, by key; `config` says which entries the run has.
+    measured : mapping
+        The catalogue of costs: dataset -> work -> CPU seconds.
     left_out : sequence of str
         What the configuration names and this machine cannot run, one sentence each.
     """
@@ -56,6 +89,7 @@ class Plan:
     methods: Mapping[str, MethodEntry]
     mechanisms: Mapping[str, MechanismEntry]
     metrics: Mapping[str, MetricEntry]
+    measured: Mapping[str, Mapping[str, float]]
     left_out: Sequence[str] = ()
 
     @classmethod
@@ -76,6 +110,7 @@ class Plan:
             read_entries(MethodEntry, content["methods"]),
             with_training(read_entries(MechanismEntry, content["mechanisms"])),
             read_entries(MetricEntry, content["metrics"]),
+            content.get("costs", {}),
         )
         plan.check(str(files[-1]))
         return plan
@@ -125,6 +160,11 @@ class Plan:
             raise JointsError(
                 f"{config_file}: 'reference' is {config['reference']!r}, which is not among the run's 'methods'"
             )
+        for name in config.get("rivals", []):
+            if name not in config["methods"] or name == config["reference"]:
+                raise JointsError(
+                    f"{config_file}: 'rivals' has {name!r}, which is not another method of the run than the 'reference'"
+                )
         for name in exceptions:
             if name not in config["datasets"]:
                 raise JointsError(
@@ -180,8 +220,14 @@ class Plan:
 
     @property
     def rivals(self) -> list[str]:
-        """The methods that gains are measured over: the reference, and those that the run has only for comparison."""
-        return [self.reference, *(name for name, entry in self.used.items() if not entry.shown)]
+        """The methods that gains are measured over: the reference, further ones that the configuration names, and those
+        that the run has only for comparison.
+        """
+        return [
+            self.reference,
+            *self.config.get("rivals", []),
+            *(name for name, entry in self.used.items() if not entry.shown),
+        ]
 
     @cached_property
     def paper_columns(self) -> list[MethodEntry]:
@@ -323,6 +369,10 @@ class Plan:
         """What the scores of a repetition depend on."""
         return self.protocol(dataset)._replace(repetitions=1)
 
+    def score_protocols(self, *datasets: str) -> dict[str, Protocol]:
+        """What the files of scores of some datasets hold, apart from their repetitions."""
+        return {name: self.score_settings(name) for name in datasets}
+
     def pieces(self, dataset: str, model: str | None = None) -> list[str]:
         """The repetitions of a dataset, or of a model on it, in pieces of five, each as ``first-last``."""
         last = self.protocol(dataset, model).repetitions
@@ -376,10 +426,6 @@ class Plan:
         """Parameters of the forests that a group of mechanisms has for itself, where training values are missing."""
         return self.config["forest"] if self.mechanisms[mechanisms.partition("+")[0]].training else {}
 
-    def shared_forests(self, dataset: str, mechanisms: str, repetitions: str) -> list[Path]:
-        """The folders of forests that all methods share, for a group of mechanisms with complete training rows."""
-        return [] if self.own_forest(mechanisms) else self.forests(dataset, repetitions)
-
     @property
     def metric_functions(self) -> dict[str, str]:
         return {name: entry.function for name, entry in self.metrics.items()}
@@ -393,22 +439,55 @@ class Plan:
         ]
         return sorted({full_name.rpartition(".")[0] for full_name in named})
 
+    @cached_property
+    def score_jobs(self) -> list[ScoreJob]:
+        """Which models are scored together: those that take long alone, the others of the same repetitions in one job.
+
+        A job that starts for a new method does not compute the others again (see `joints.runtime.resume`).
+        """
+        jobs = []
+        for dataset in self.names:
+            for mechanism in self.groups:
+                shared: dict[str, dict[str, str]] = {}  # by their first repetition
+                for model in self.models:
+                    for piece in self.pieces(dataset, model):
+                        name = f"score_{dataset}_{mechanism.replace('+', '_')}_{members(piece)[0]}"
+                        if self.costs.scores(dataset, model, piece) > OWN_JOB:
+                            name += f"_{model}"
+                        shared.setdefault(name, {})[model] = piece
+                for name, pieces in shared.items():
+                    seconds = sum(self.costs.scores(dataset, model, piece) for model, piece in pieces.items())
+                    jobs.append(ScoreJob(name, dataset, mechanism, pieces, seconds))
+        return jobs
+
+    def files_of(self, pattern: Path, job: ScoreJob) -> list[Path]:
+        """The files of a job, one per model."""
+        return [
+            fill(pattern, dataset=job.dataset, model=model, mechanism=job.mechanism, repetitions=piece)
+            for model, piece in job.pieces.items()
+        ]
+
+    def forests_of(self, job: ScoreJob) -> list[Path]:
+        """The folders of forests that a job needs; none where it grows its own."""
+        pieces = () if self.own_forest(job.mechanism) else job.pieces.values()
+        return list(dict.fromkeys(path for piece in pieces for path in self.forests(job.dataset, piece)))
+
     # ------------------------------------------------------------------------------------------------------ costs
 
-    def seconds_per_fold(self, dataset: str, seconds: float) -> float:
-        """A guess, from the size of the dataset in the catalogue."""
-        numbers = self.datasets[dataset].numbers
-        features = numbers.get("categorical", 0) + numbers.get("continuous", 0)
-        return seconds * numbers.get("n", 5000) * (features or 20) / 100_000
-
-    def threads(self, dataset: str, model: str, repetitions: str) -> int:
-        """One thread, or two for a long job, so that the end of a run does not wait for a single core."""
-        folds = self.protocol(dataset).folds * len(members(repetitions))
-        return 2 if self.seconds_per_fold(dataset, self.methods[model].seconds) * folds > LONG_JOB else 1
+    @cached_property
+    def costs(self) -> Costs:
+        """What the jobs of the run cost."""
+        return Costs(self)
 
     def memory(self, dataset: str) -> int:
         """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
-        return int(600 + 500 * self.seconds_per_fold(dataset, 1))
+        return int(600 + 500 * self.size(dataset))
+
+    def size(self, dataset: str) -> float:
+        """The cells of a dataset according to the catalogue, in units of 100,000."""
+        numbers = self.datasets[dataset].numbers
+        features = numbers.get("categorical", 0) + numbers.get("continuous", 0)
+        return numbers.get("n", 5000) * (features or 20) / 100_000
 
     # -------------------------------------------------------------------------------------------- the outlier studies
 
@@ -498,6 +577,19 @@ class Plan:
         """The study's protocol, at some of its rates."""
         return self.fold_settings(dataset)._replace(rates=tuple(sorted(self.ablation["rates"])))
 
+    @property
+    def variants_by_dataset(self) -> dict[str, list[str]]:
+        """The variants that are scored on each dataset of the ablation, in one job."""
+        found: dict[str, list[str]] = {}
+        for name, variant in self.variants.items():
+            for dataset in datasets_of(variant, self.ablation):
+                found.setdefault(dataset, []).append(name)
+        return found
+
+    @property
+    def variant_protocols(self) -> dict[str, Protocol]:
+        return {name: self.variant_protocol(name) for name in self.variant_datasets}
+
     def variant_forest(self, variant: str) -> dict[str, Any]:
         return {**self.config["forest"], **self.variants[variant].get("forest", {})}
 
@@ -551,6 +643,18 @@ class Plan:
     def ablation_files(self) -> list[Path]:
         names = ["ablation.csv", "tables/ablation.html", "tables/ablation.tex"]
         return [self.files.results / name for name in names if self.variants]
+
+    # ---------------------------------------------------------------------------------------------------- the theory
+
+    @property
+    def theory(self) -> dict[str, Any]:
+        """Sizes of the simulations; empty if the run has none."""
+        settings = self.config.get("theory", {})
+        return {**settings, "seed": self.config["protocol"]["seed"]} if settings else {}
+
+    @property
+    def theory_files(self) -> list[Path]:
+        return [self.files.results / "theory.csv", *self._figures("", ["theory"])] if self.theory else []
 
     # ----------------------------------------------------------------------------------------------------- artefacts
 
@@ -645,7 +749,7 @@ class Plan:
 
     def section(self, title: str) -> str:
         """A section of the report with its number among those that the run has."""
-        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants)}
+        has = {"Outliers": bool(self.studies), "Ablation": bool(self.variants), "Theory": bool(self.theory)}
         found = [name for name in SECTIONS if has.get(name, True)]
         return f"{found.index(title) + 1} {title}" if title in found else title
 
@@ -656,6 +760,7 @@ class Plan:
             *self.table_files,
             *self.outlier_files,
             *self.ablation_files,
+            *self.theory_files,
             self.files.provenance,
             self.files.summary,
         ]
@@ -668,22 +773,3 @@ def with_training(mechanisms: Mapping[str, MechanismEntry]) -> dict[str, Mechani
 
 def _listed(words: Sequence[str]) -> str:
     return " and no ".join(words)
-
-
-def members(repetitions: str) -> list[int]:
-    """The repetitions of a piece.
-
-    >>> members("6-8")
-    [6, 7, 8]
-    """
-    first, last = map(int, repetitions.split("-"))
-    return list(range(first, last + 1))
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether two pieces share a repetition.
-
-    >>> overlap("1-5", "5-5"), overlap("1-5", "6-10")
-    (True, False)
-    """
-    return bool(set(members(one)) & set(members(other)))

@@ -9,6 +9,7 @@ from working_copy import Project, copy_project, small_config
 
 import study
 from joints.study.ablation.differences import read_variants
+from joints.study.protocol import Protocol
 from joints.study.scores import KEYS, read_scores
 
 pytestmark = pytest.mark.xdist_group("experiment")  # one after the other: each run takes all cores
@@ -64,9 +65,10 @@ def test_the_ablation(project):
     assert names(results / "ablation") == ["one/features.csv", "one/same.csv"]
 
     used = {name: study.PLAN.methods[name] for name in ("mean", "learnspn", "gef", "gefp")}
-    published = read_scores((results / "scores").rglob("*.csv"), used)
+    protocol = Protocol(seed=1, folds=2, rates=(0, 0.3, 0.9))
+    published = read_scores((results / "scores").rglob("*.csv"), used, {"one": protocol})
     files = [results / "ablation" / "one" / f"{name}.csv" for name in ABLATION["variants"]]
-    variants = read_variants(files, ABLATION["variants"], used)
+    variants = read_variants(files, ABLATION["variants"], used, {"one": protocol._replace(rates=(0.3,))}, [1, 2])
     same, features = (variants[variants["variant"] == name].drop(columns="variant") for name in ABLATION["variants"])
     chosen = published[published["method"] != "mean"].query("rate == 0.3 and repetition <= 2")
     pd.testing.assert_frame_equal(same.reset_index(drop=True), chosen.reset_index(drop=True), check_exact=True)

@@ -12,8 +12,11 @@ from joints.render.ablation_table import difference_cell, difference_table, writ
 from joints.runtime.files import write_csv
 from joints.study.ablation.differences import differences, read_variants
 from joints.study.entries import MetricEntry
+from joints.study.protocol import Protocol
 from joints.study.scores import KEYS
 
+PROTOCOLS = dict.fromkeys(study.DATASETS, Protocol(seed=1, folds=2, rates=(0.3, 0.9)))
+SETTINGS = (PROTOCOLS, [1, 2, 3, 4, 5])
 LABELS = {"second": "another setting", "first": "the same setting"}
 
 
@@ -134,20 +137,31 @@ def test_the_name_of_a_file_is_that_of_its_variant(variants, tmp_path):
     for name, rows in variants.groupby("variant"):
         taken = rows.assign(model="gef", answer=rows["method"].map(answers)).drop(columns=["variant", "method"])
         nobodys = taken[taken["answer"] == "average"].assign(answer="friedman", accuracy=0.0)
-        write_csv(tmp_path / f"{name}.csv", pd.concat([taken, nobodys]))
+        both = pd.concat([taken, nobodys])
+        for dataset, some in both.groupby("dataset"):
+            write_csv(tmp_path / dataset / f"{name}.csv", some)
     used = {"first": {"methods": ["gef", "gefp"]}, "second": {"methods": ["gefp"]}}
-    found = read_variants([tmp_path / "first.csv", tmp_path / "second.csv"], used, study.PLAN.methods)
+    found = read_variants(sorted(tmp_path.rglob("*.csv")), used, study.PLAN.methods, *SETTINGS)
+    found = found.sort_values(["variant", *KEYS], ignore_index=True)
     expected = variants[(variants["variant"] == "first") | (variants["method"] == "gefp")]
     expected = expected.sort_values(["variant", *KEYS], ignore_index=True)
     pd.testing.assert_frame_equal(found, expected[found.columns], check_exact=True)
 
 
 def test_an_answer_that_the_scores_of_a_variant_lack(variants, tmp_path):
-    rows = variants[(variants["variant"] == "first") & (variants["method"] == "gef")]
+    rows = variants[(variants["variant"] == "first") & (variants["method"] == "gef")].query("dataset == 'breast'")
     table = rows.assign(model="gef", answer="average").drop(columns=["variant", "method"])
-    write_csv(tmp_path / "first.csv", table)
+    write_csv(tmp_path / "breast" / "first.csv", table)
     with pytest.raises(JointsError, match="'gefp' takes the answer 'mixture' of 'gef', which has 'average'"):
-        read_variants([tmp_path / "first.csv"], {"first": {"methods": ["gef", "gefp"]}}, study.PLAN.methods)
+        read_variants(tmp_path.rglob("*.csv"), {"first": {"methods": ["gef", "gefp"]}}, study.PLAN.methods, *SETTINGS)
+
+
+def test_a_file_of_a_variant_without_some_rows(variants, tmp_path):
+    rows = variants[(variants["variant"] == "first") & (variants["method"] == "gef")].query("dataset == 'breast'")
+    table = rows.assign(model="gef", answer="average").drop(columns=["variant", "method"])
+    write_csv(tmp_path / "breast" / "first.csv", table[:-1])
+    with pytest.raises(JointsError, match=r"breast/first\.csv is damaged \(it has 19 rows for 'gef' instead of 20"):
+        read_variants(tmp_path.rglob("*.csv"), {"first": {"methods": ["gef"]}}, study.PLAN.methods, *SETTINGS)
 
 
 def test_the_table_is_bold_where_the_interval_excludes_zero(table):

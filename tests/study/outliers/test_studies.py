@@ -5,9 +5,11 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
+from mixed import published
 from sklearn.datasets import load_digits
 
 from joints import ForestClassifier, GenerativeForestClassifier
+from joints.circuit.generative import PUBLISHED_DENSITIES
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
 from joints.study.outliers.foreign import save_images
@@ -49,10 +51,11 @@ def test_signals_are_what_the_estimators_say(pair):
     found = signals(data.X, data.y, {"near": data.X[:20], "far": other.X[:9]}, WINE_METHODS, **options)
     assert list(found["method"].unique()) == WINE_METHODS
     rows = np.concatenate([data.X[:20], other.X[:9]])
-    forest = ForestClassifier(**FOREST, random_state=7).fit(data.X, data.y)
+    forest = ForestClassifier.published(**FOREST, random_state=7).fit(data.X, data.y)
+    densities = {**PUBLISHED_DENSITIES, "relative_sd": True}
     expected = {
-        "gefp": GenerativeForestClassifier.from_forest(forest).score_samples(rows),
-        "gefp_lspn": GenerativeForestClassifier.from_forest(forest, leaves="lspn").score_samples(rows),
+        "gefp": GenerativeForestClassifier.from_forest(forest, **densities).score_samples(rows),
+        "gefp_lspn": GenerativeForestClassifier.from_forest(forest, leaves="lspn", **densities).score_samples(rows),
         "max_probability": forest.predict_proba(rows).max(axis=1),
     }
     for method, values in expected.items():
@@ -76,7 +79,7 @@ def test_values_outside_of_every_cell_are_the_lowest(pair):
     """A category that no training row has, without smoothing: log p = -inf, and still an order."""
     data, _ = pair
     codes = np.column_stack([data.X[:, 0], np.arange(len(data.y)) % 2])
-    gef = GenerativeForestClassifier(**FOREST, smoothing=0, categorical_features={1: 3}, random_state=0)
+    gef = published(**FOREST, smoothing=0, categorical_features={1: 3}, random_state=0)
     values = gef.fit(codes, data.y).score_samples(np.array([[0.0, 0.0], [0.0, 2.0]]))
     assert np.isfinite(values[0]) and values[1] == -np.inf
     table = pd.DataFrame({"repetition": 1, "model": "a", "method": "gefp", "rows": ["a", "b"], "signal": values})

@@ -43,6 +43,7 @@ class Run:
             "forest": {"n_estimators": 10},
             "outliers": STUDIES,
             "ablation": None,
+            "theory": None,
             "fetch": {"sources": ["sklearn", "csv"]},
         }
 

@@ -10,19 +10,27 @@ import pandas as pd
 
 from joints.errors import JointsError
 from joints.study.entries import MethodEntry, MetricEntry
-from joints.study.scores import KEYS, read_scores
+from joints.study.protocol import Protocol
+from joints.study.scores import KEYS, read_answers
 from joints.study.summarise import half_width, interval_sample
 
 
 def read_variants(
-    paths: Iterable[str | Path], variants: Mapping[str, Mapping[str, Any]], methods: Mapping[str, MethodEntry]
+    paths: Iterable[str | Path],
+    variants: Mapping[str, Mapping[str, Any]],
+    methods: Mapping[str, MethodEntry],
+    protocols: Mapping[str, Protocol],
+    repetitions: Sequence[int],
 ) -> pd.DataFrame:
-    """Files of scores as one table; each file is named after its variant, which lists the methods to read from it."""
+    """Files ``<dataset>/<variant>.csv`` of scores as one table; the variant lists the methods to read from its file."""
     tables = []
     for path in map(Path, paths):
         used = {name: methods[name] for name in variants[path.stem]["methods"]}
-        tables.append(read_scores([path], used).assign(variant=path.stem))
-    return pd.concat(tables, ignore_index=True)
+        dataset = path.parent.name
+        scores = read_answers(path, used, dataset, protocols[dataset], repetitions).assign(variant=path.stem)
+        tables.append(scores.sort_values(KEYS, kind="stable"))
+    table = pd.concat(tables, ignore_index=True)
+    return table[[*KEYS, *(name for name in table if name not in KEYS)]]
 
 
 def differences(

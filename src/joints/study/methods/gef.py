@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from joints.circuit.generative import GenerativeForestClassifier
+from joints.circuit.generative import PUBLISHED_DENSITIES, GenerativeForestClassifier
 from joints.interface import Method, TrainingFold
 
 
@@ -15,12 +15,12 @@ class GenerativeForest(Method):
 
     Friedman's method adds the class counts of all leaves that a row may reach, whatever their densities.
 
-    Parameters are those of `joints.GenerativeForestClassifier.from_forest`.
+    Parameters are those of `joints.GenerativeForestClassifier.from_forest`, with the published ones as defaults.
     """
 
     def __init__(self, **parameters: Any) -> None:
-        GenerativeForestClassifier(**parameters)._validate_params()
-        self.parameters = parameters
+        self.parameters = {**PUBLISHED_DENSITIES, **parameters}
+        GenerativeForestClassifier(**self.parameters)._validate_params()
 
     def fit(self, fold: TrainingFold) -> Self:
         self.circuit_ = GenerativeForestClassifier.from_forest(fold.forest, **self.parameters)

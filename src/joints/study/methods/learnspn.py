@@ -11,14 +11,14 @@ from joints.interface import Method, TrainingFold
 
 
 class LearnSPN(Method):
-    """Parameters are those of `joints.LearnSPNClassifier`."""
+    """Parameters are those of `joints.LearnSPNClassifier`, with the published ones as defaults."""
 
     def __init__(self, **parameters: Any) -> None:
-        LearnSPNClassifier(**parameters)._validate_params()
+        LearnSPNClassifier.published(**parameters)._validate_params()
         self.parameters = parameters
 
     def fit(self, fold: TrainingFold) -> Self:
-        self.circuit_ = LearnSPNClassifier(
+        self.circuit_ = LearnSPNClassifier.published(
             **self.parameters,
             categorical_features=fold.categorical_features,
             random_state=fold.seed,

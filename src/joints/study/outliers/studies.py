@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from joints.circuit.generative import GenerativeForestClassifier
+from joints.circuit.generative import PUBLISHED_DENSITIES, GenerativeForestClassifier
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
 from joints.forest.classifier import ForestClassifier
@@ -52,13 +52,13 @@ def signals(
     methods : sequence of str
         Keys of `joints.study.outliers.signals.LABELS`.
     forest : mapping
-        Parameters of `joints.ForestClassifier`.
+        Parameters of `joints.ForestClassifier.published`.
     random_state : int
         Seed of the forest.
     bandwidth : float
         Bandwidth of the kernel density.
     leaves : mapping, default=None
-        Parameters of the leaf densities; see `joints.GenerativeForestClassifier`.
+        Parameters of the leaf densities, by default the published ones; see `joints.GenerativeForestClassifier`.
     n_jobs : int or None, default=None
 
     Returns
@@ -67,11 +67,12 @@ def signals(
         method, rows, signal
     """
     all_rows = np.concatenate(list(rows.values()))
-    grown = ForestClassifier(**forest, random_state=random_state, n_jobs=n_jobs).fit(X, y)
+    grown = ForestClassifier.published(**forest, random_state=random_state, n_jobs=n_jobs).fit(X, y)
+    of_leaves = {**PUBLISHED_DENSITIES, "relative_sd": True, **(leaves or {})}
     found: dict[str, np.ndarray] = {}
     for name, kind in (("gefp", "factorised"), ("gefp_lspn", "lspn")):
         if name in methods:
-            generative = GenerativeForestClassifier.from_forest(grown, leaves=kind, **(leaves or {}))
+            generative = GenerativeForestClassifier.from_forest(grown, leaves=kind, **of_leaves)
             found[name] = generative.score_samples(all_rows)
             del generative  # with many features its leaves are most of the memory
     if "entropy" in methods or "max_probability" in methods:

@@ -1,0 +1,250 @@
+"""What a Generative Forest chooses for itself: from the training data alone, reproducibly, and to its advantage."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from mixed import PlainTree, hide, mixed_table
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+from joints import ForestClassifier, GenerativeForestClassifier
+from joints.circuit.choosing import Questions, _combine, widen
+from joints.circuit.infer import ask_left_out, tree_weights
+from joints.circuit.learnspn import Variables, learn_leaves
+from joints.circuit.leaves import SMALLEST_SD, feature_moments, fit_leaves, smallest_sds
+from joints.render.choice_plot import draw_choice
+
+DOMAINS = {2: 3, 3: 2}
+LSPN = {"leaves": "lspn", "min_rows": 5, "max_depth": 3}
+KINDS = {"factorised": {}, "lspn": {**LSPN, "truncate": True}, "lspn, not cut": LSPN}
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y, _ = mixed_table(np.random.default_rng(0), n=240, missing=0.05)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def forest(table):
+    return ForestClassifier(12, categorical_features=DOMAINS, random_state=0).fit(*table)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_the_choice_can_be_given(table, kind):
+    """A forest with the settings that were chosen, and the same seed, is the same."""
+    X, y = table
+    chosen = GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, **kind).fit(X, y)
+    assert chosen.min_sd_ > 0 and chosen.smoothing_ > 0 and chosen.combine_ != "auto"
+    settings = {"min_sd": chosen.min_sd_, "smoothing": chosen.smoothing_, "combine": chosen.combine_}
+    given = GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, **kind, **settings).fit(X, y)
+    np.testing.assert_array_equal(given.leaves_.parameters, chosen.leaves_.parameters)
+    np.testing.assert_array_equal(given.leaves_.circuits.parameters, chosen.leaves_.circuits.parameters)
+    np.testing.assert_array_equal(given.leaves_.circuits.peaks, chosen.leaves_.circuits.peaks)
+    queries = hide(np.random.default_rng(1), X, 0.4)
+    np.testing.assert_array_equal(given.predict_proba(queries), chosen.predict_proba(queries))
+    assert given.tried_ == {} and given.oob_log_loss_ is None
+
+
+def test_the_choice_depends_on_the_seed_alone(table, forest):
+    X, y = table
+    models = [
+        GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, n_jobs=n).fit(X, y) for n in (1, 3)
+    ]
+    models.append(GenerativeForestClassifier.from_forest(forest))
+    for other in models[1:]:
+        pd.testing.assert_frame_equal(pd.DataFrame(other.tried_), pd.DataFrame(models[0].tried_))
+        assert other.combine_ == models[0].combine_ and other.min_sd_ == models[0].min_sd_
+
+
+def test_what_was_tried(forest):
+    gef = GenerativeForestClassifier.from_forest(forest)
+    tried = pd.DataFrame(gef.tried_)
+    best = tried.loc[tried["log_loss"].idxmin()]
+    assert (best["min_sd"], best["smoothing"], best["combine"]) == (gef.min_sd_, gef.smoothing_, gef.combine_)
+    assert (best["log_loss"], best["score"]) == (gef.oob_log_loss_, gef.oob_score_)
+    assert {"average", "mixture"} < set(tried["combine"]) and tried["min_sd"].nunique() >= 3
+    assert {0.1, 1e-6} <= set(tried["smoothing"])
+    likely = pd.DataFrame(GenerativeForestClassifier.from_forest(forest, objective="likelihood").tried_)
+    assert likely["log_likelihood"].max() >= tried["log_likelihood"].max()
+
+
+def test_only_what_is_auto_is_chosen(forest):
+    gef = GenerativeForestClassifier.from_forest(forest, min_sd=0.3, smoothing=0.5)
+    assert (gef.min_sd_, gef.smoothing_) == (0.3, 0.5)
+    assert set(gef.tried_["min_sd"]) == {0.3} and len(gef.tried_["combine"]) > 2
+    gef = GenerativeForestClassifier.from_forest(forest, combine="mixture")
+    assert gef.combine_ == "mixture" and set(gef.tried_["combine"]) == {"mixture"}
+
+
+def test_questions_are_training_rows_that_a_tree_did_not_see(table, forest):
+    X, y = table
+    data, trees = forest.training_data_, forest.forest_
+    asked = Questions.draw(trees, data, None, None)
+    assert len(asked.y) == (np.array([data.weights(seed) for seed in trees.seeds]) == 0).any(axis=0).sum()
+    kept = (~np.isnan(asked.X)).sum(axis=1)
+    assert set(kept) == {1, 2, 3, 4}
+    for row, label, left_out in zip(asked.X, asked.y, asked.left_out.T, strict=True):
+        observed = ~np.isnan(row)
+        same = np.flatnonzero((X[:, observed] == row[observed]).all(axis=1) & (y == label))
+        drawn = [np.array([data.weights(seed)[i] for seed in trees.seeds]) == 0 for i in same]
+        assert any(np.array_equal(left_out, of_row) for of_row in drawn)
+
+
+def test_trees_answer_about_rows_that_they_did_not_see(table):
+    """Against densities by SciPy, tree by tree."""
+    X, y = table[0][~np.isnan(table[0]).any(axis=1)], table[1][~np.isnan(table[0]).any(axis=1)]
+    forest = ForestClassifier(5, categorical_features=DOMAINS, random_state=0).fit(X, y)
+    gef = GenerativeForestClassifier.from_forest(forest, min_sd=0.3, smoothing=0.1, combine=2.0)
+    data, n_categories = forest.training_data_, gef.features_.n_categories
+    asked = Questions.draw(forest.forest_, data, None, None)
+    evidence, conditional = ask_left_out(asked.X, asked.left_out, gef.forest_, gef.leaves_, n_categories)
+    np.testing.assert_array_equal(np.isnan(evidence), ~asked.left_out)
+    for t in range(5):
+        plain = PlainTree(gef, data, t, min_sd=0.3, smoothing=0.1)
+        for q in np.flatnonzero(asked.left_out[t])[:20]:
+            joint = plain.joint(asked.X[q])
+            np.testing.assert_allclose(evidence[t, q], np.log(joint.sum()), rtol=1e-9)
+            np.testing.assert_allclose(conditional[t, q], joint / joint.sum(), atol=1e-9)
+    n_observed, strengths = (~np.isnan(asked.X)).sum(axis=1), np.array([0.0, 0.5, 2.0, np.inf])
+    together = np.zeros((4, *conditional.shape[1:]))
+    _combine(evidence, conditional, n_observed, strengths, together)
+    for strength, proba in zip(strengths, together, strict=True):
+        weights = tree_weights(evidence, n_observed, strength)
+        np.testing.assert_allclose(proba, np.einsum("tq,tqk->qk", weights, conditional), atol=1e-12)
+
+
+def test_trees_between_the_average_and_the_mixture(table, forest):
+    """A number of features: from the average (nearly none) to the mixture (as many as there are)."""
+    X = hide(np.random.default_rng(1), table[0], 0.4)
+    settings = {"min_sd": 0.3, "smoothing": 0.1}
+
+    def proba(combine):
+        return GenerativeForestClassifier.from_forest(forest, combine=combine, **settings).predict_proba(X)
+
+    np.testing.assert_allclose(proba(1e-9), proba("average"), atol=1e-7)
+    np.testing.assert_allclose(proba(4), proba("mixture"), atol=1e-9)
+    between = proba(1.5)
+    assert np.abs(between - proba("average")).max() > 0.01 < np.abs(between - proba("mixture")).max()
+    np.testing.assert_allclose(between.sum(axis=1), 1.0)
+    gef = GenerativeForestClassifier.from_forest(forest, combine=1.5, **settings)
+    np.testing.assert_array_equal(gef.answer(X).probabilities(1.5), between)
+    feature = gef.predict_proba(X, target=2, y=table[1])
+    np.testing.assert_allclose(feature.sum(axis=1), 1.0)
+
+
+def test_a_tree_that_must_not_answer_has_no_weight():
+    weights = tree_weights(np.array([[np.nan, -np.inf], [-3.0, -np.inf], [-np.inf, np.nan]]), np.array([2, 1]), 1.0)
+    np.testing.assert_allclose(weights, [[0, 1 / 2], [1, 1 / 2], [0, 0]])
+    np.testing.assert_allclose(tree_weights(np.log([[0.1], [0.3]]), np.array([1]), 1.0)[:, 0], [0.25, 0.75])
+    np.testing.assert_allclose(tree_weights(np.log([[0.01], [0.09]]), np.array([2]), 1.0)[:, 0], [0.25, 0.75])
+
+
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize("truncate", [True, False])
+def test_widened_leaves_are_those_that_would_have_been_learned(forest, relative, truncate):
+    trees, data = forest.forest_, forest.training_data_
+
+    def learned(min_sd):
+        leaves = fit_leaves(trees, data, min_sd=min_sd, relative_sd=relative, smoothing=0.1)
+        variables = Variables.of(data, min_sd, 0.1, 0.05, relative)
+        return learn_leaves(trees, data, leaves, variables, min_rows=10, truncate=truncate)
+
+    smallest = smallest_sds(feature_moments(data)[1], 0.4, relative)
+    found, expected = widen(learned(SMALLEST_SD), trees, data.n_categories, smallest, truncate), learned(0.4)
+    assert len(expected.circuits.parent)
+    np.testing.assert_array_equal(found.parameters, expected.parameters)
+    np.testing.assert_array_equal(found.circuits.parameters, expected.circuits.parameters)
+    np.testing.assert_array_equal(found.circuits.peaks, expected.circuits.peaks)
+
+
+def test_random_classes_cannot_be_told():
+    """Answers of trees to rows that they have seen would be right."""
+    random = np.random.default_rng(0)
+    gef = GenerativeForestClassifier(30, random_state=0).fit(random.normal(size=(400, 5)), random.integers(0, 2, 400))
+    assert 0.4 < gef.oob_score_ < 0.6 and gef.oob_log_loss_ > 0.65
+
+
+def test_it_pays_on_held_out_rows():
+    X, y = load_digits(return_X_y=True)
+    train = np.arange(len(X)) % 2 == 0
+    holes = hide(np.random.default_rng(0), X[~train], 0.6)
+    forest = ForestClassifier(40, random_state=0).fit(X[train], y[train])
+
+    def loss(**settings):
+        gef = GenerativeForestClassifier.from_forest(forest, **settings)
+        return -np.log(np.maximum(gef.predict_proba(holes)[np.arange((~train).sum()), y[~train]], 1e-15)).mean()
+
+    assert loss() < 0.95 * loss(min_sd=1.0, smoothing=1e-6, combine="average")
+
+
+def test_without_rows_that_a_tree_did_not_see(table):
+    X, y = table
+    with pytest.warns(UserWarning, match="min_sd=1.0, smoothing=0.3, combine='average'"):
+        gef = GenerativeForestClassifier(3, bootstrap=False, smoothing=0.3, categorical_features=DOMAINS).fit(X, y)
+    assert (gef.min_sd_, gef.smoothing_, gef.combine_) == (1.0, 0.3, "average") and gef.tried_ == {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GenerativeForestClassifier(
+            3, bootstrap=False, min_sd=1.0, smoothing=1e-6, combine="average", categorical_features=DOMAINS
+        ).fit(X, y)
+
+
+def test_theorem_1_with_chosen_widths():
+    X, y = load_wine(return_X_y=True)
+    forest = ForestClassifier(20, random_state=0).fit(X[::2], y[::2])
+    gef = GenerativeForestClassifier.from_forest(forest, combine="average")
+    assert gef.min_sd_ < 1
+    np.testing.assert_allclose(gef.predict_proba(X), forest.predict_proba(X), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("objective", ["log_loss", "likelihood"])
+@pytest.mark.parametrize("kind", [{}, {"leaves": "lspn", "truncate": True, "min_rows": 5, "max_depth": 2}], ids=str)
+def test_densities_integrate_to_one(objective, kind):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 150)
+    X = np.column_stack([random.normal(y, 0.4), random.normal(-y, 1.0), (random.random(150) < 0.3 + 0.4 * y)])
+    gef = GenerativeForestClassifier(6, categorical_features={2: 2}, random_state=0, objective=objective, **kind)
+    gef.fit(X, y)
+    values, nothing = np.linspace(-8, 8, 40_001), np.full(40_001, np.nan)
+    one_and_category = [np.column_stack([values, nothing, np.full_like(values, c)]) for c in (0.0, 1.0)]
+    for rows in (one_and_category, [np.column_stack([nothing, values, nothing])]):
+        total = sum(np.exp(gef.score_samples(part)).sum() for part in rows) * (values[1] - values[0])
+        assert abs(total - 1) < 0.003
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_samples_spread_like_the_data(load):
+    X, y = load(return_X_y=True)
+    gef = GenerativeForestClassifier(random_state=0).fit(X, y)
+    drawn, _ = gef.sample(20_000, random_state=0)
+    assert np.abs(drawn.std(axis=0) / X.std(axis=0) - 1).mean() < 0.05
+
+
+def test_in_the_features_own_units(table):
+    """Without units of their own all features share one; the choice does not depend on what it is."""
+    X, y = table
+    X = X[:, :2]
+    small, large = (
+        GenerativeForestClassifier(10, relative_sd=False, random_state=0).fit(scale * X, y) for scale in (1.0, 1024.0)
+    )
+    assert large.min_sd_ == pytest.approx(1024 * small.min_sd_)
+    assert large.combine_ == small.combine_
+
+
+@pytest.mark.parametrize("wrong", [{"combine": "sometimes"}, {"combine": -1.0}, {"min_sd": "wide"}, {"objective": "x"}])
+def test_other_settings_are_refused(table, wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        GenerativeForestClassifier(2, **wrong).fit(*table)
+
+
+def test_progress_and_picture(forest, capsys):
+    gef = GenerativeForestClassifier.from_forest(forest, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) * 7 == len(gef.tried_["combine"]) and all("out of bag" in line for line in lines)
+    axes = draw_choice(gef)
+    assert len(axes.get_lines()) == 8 and axes.get_ylabel() == "out-of-bag log-loss"
+    fixed = GenerativeForestClassifier.from_forest(forest, min_sd=1.0, smoothing=0.1, combine="average")
+    with pytest.raises(ValueError, match="Nothing was tried"):
+        draw_choice(fixed)

@@ -1,0 +1,39 @@
+# Statements of the paper that need no data: simulations -> table and figure.
+
+
+rule simulate_theory:
+    output:
+        table=FILES.results / "theory.csv",
+    log:
+        FILES.logs / "theory" / "simulate.log",
+    conda:
+        "../../environment.yml"
+    threads: 2
+    resources:
+        mem_mb=2000,
+    params:
+        settings=PLAN.theory,
+        code=code("simulate_theory"),
+    script:
+        "../scripts/simulate_theory.py"
+
+
+rule draw_theory:
+    input:
+        table=FILES.results / "theory.csv",
+    output:
+        figure=report(
+            FILES.figures / "theory.png",
+            caption="../report/theory.rst",
+            category=PLAN.section("Theory"),
+            labels={"what": "imputation and consistency"},
+        ),
+        others=[FILES.figures / "theory.pgf", FILES.figures / "theory.pdf"],
+    log:
+        FILES.logs / "theory" / "draw.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code("draw_theory"),
+    script:
+        "../scripts/draw_theory.py"
