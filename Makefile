@@ -10,10 +10,10 @@ CONFIG ?= config/$(RUN:paper=config).yaml
 MODERN ?= config/modern.yaml
 ARGS ?=
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
-PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference auto modern verify config test lint bench environment help
+.PHONY: quick paper reference auto modern verify config costs test lint bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -40,6 +40,9 @@ verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper
 
 config: $(STAMP) ## show a configuration with everything it extends: RUN=quick, or CONFIG=my.yaml
 	@$(BIN)/python -m joints.runtime.config $(CONFIG)
+
+costs: $(STAMP) ## remember in config/costs.yaml what a finished run has measured: RUN=quick, paper or reference
+	@$(BIN)/python -m joints.study.costs $(CONFIG)
 
 test: $(STAMP) ## run all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
@@ -75,6 +78,7 @@ $(STAMP): requirements.lock
 	[ -x $(BIN)/python ] || $$found -m venv $(VENV)
 	@$(PIP) --requirement requirements.lock
 	@$(PIP) --no-deps --editable .
+	@-$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib $(wildcard src)  # pip would do it on one core
 	@touch $@
 
 # numerical code is compiled once, before any job starts

@@ -23,6 +23,7 @@ ALLOWED = {
     "study": LIBRARY | {"forest", "circuit", "impute", "data", "runtime"},
     "render": LIBRARY | {"forest", "circuit", "impute", "data", "runtime", "study"},
     "__init__": {"lazy", "forest", "circuit"},
+    "inspect": LIBRARY | {"forest", "circuit"},
     "prepare": LIBRARY | {"forest", "circuit", "impute"},
 }
 STEMS = {"__init__"}  # one per package

@@ -36,7 +36,7 @@ def test_make_shows_a_configuration_with_all_that_it_extends(root, capsys, monke
 
 
 def test_every_configuration_is_tested(root):
-    others = {f"config/{name}.yaml" for name in ("datasets", "methods", "mechanisms", "metrics")}
+    others = {f"config/{name}.yaml" for name in ("datasets", "methods", "mechanisms", "metrics", "costs")}
     found = {str(path.relative_to(root)) for path in (root / "config").glob("*.yaml")} - others
     assert found == set(CONFIGS)
 

@@ -1,5 +1,4 @@
-# What the rules share: the plan of the run, and helpers to query it.  No other rule file has functions, and these only
-# pass questions on to joints.study.plan.
+# What the rules share: the plan of the run, and helpers that pass questions on to joints.study.plan.
 
 import functools
 import os
@@ -17,7 +16,10 @@ os.environ.update(
 
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import forget_killed_runs
+from joints.patches.snakemake_scheduler import wake_when_jobs_end
+from joints.runtime.files import write_text
 from joints.runtime.fingerprint import script_digest
+from joints.runtime.log import CPU_SECONDS
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
 from joints.study.run_record import check_reference, remove_stale
@@ -59,7 +61,12 @@ config.update(PLAN.config)
 
 # not in a dry run, and not in jobs
 onstart:
+    wake_when_jobs_end(workflow)
     remove_stale(PLAN)
+
+
+onsuccess:
+    write_text(FILES.logs / "snakemake.log", CPU_SECONDS % sum(os.times()[:2]))
 
 
 wildcard_constraints:
@@ -106,14 +113,7 @@ def variants_and_code(variants):
 
 
 def expected_jobs():
-    """The jobs that are to run, by their ids, with the CPU seconds that they are expected to take."""
-    return {
-        workflow.dag.jobid(job): (
-            0.0 if job.is_norun else PLAN.costs.job(job.rule.name, job.wildcards_dict)
-        )
-        for job in workflow.dag.needrun_jobs()
-    }
-
+    return PLAN.costs.expected(workflow.dag)
 
 expect(expected_jobs, workflow.resource_settings.cores)
 

@@ -1,7 +1,5 @@
 """The ablation with the real Snakemake: next to the study's own scores, and stale only where something has changed."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,9 +89,8 @@ def test_the_ablation(project):
     assert project.stale() == set()
 
     def stale_variants():
-        """How many files of scores of variants would be made."""
-        found = re.search(r"^score_variant\s+(\d+)$", project.succeed("--dry-run", "--quiet", "rules"), re.MULTILINE)
-        return int(found[1]) if found else 0
+        """Whether variants would be scored."""
+        return any(name.startswith("score_variants") for name in project.stale())
 
     def stale_after_an_edit(name):
         path = project.folder / "src" / "joints" / name
@@ -104,19 +101,19 @@ def test_the_ablation(project):
         finally:
             path.write_text(old)
 
-    assert stale_after_an_edit("study/ablation/scoring.py") == 2
-    assert stale_after_an_edit("study/methods/mean.py") == 1
-    assert stale_after_an_edit("study/ablation/differences.py") == 0
-    assert stale_after_an_edit("study/methods/knn.py") == 0
+    assert stale_after_an_edit("study/ablation/scoring.py")
+    assert stale_after_an_edit("study/methods/mean.py")
+    assert not stale_after_an_edit("study/ablation/differences.py")
+    assert not stale_after_an_edit("study/methods/knn.py")
     variants = dict(ABLATION["variants"], same=dict(ABLATION["variants"]["same"], label="another label"))
     project.config["ablation"] = dict(ABLATION, variants=variants)
     assert project.stale() == {"summarise_ablation", "ablation"}
     variants["features"] = dict(variants["features"], forest={"max_features": 1})
-    assert stale_variants() == 1
+    assert stale_variants()
     project.config["ablation"] = None
     assert project.stale() == {"ablation"}  # the target itself, which has nothing to do
     project.targets = ()
-    assert not {"score_variant", "summarise_ablation"} & project.stale()
+    assert not stale_variants() and "summarise_ablation" not in project.stale()
     project.config["ablation"] = dict(ABLATION, rates=[0.4])
     out = project.fail("--quiet", "all", "--dry-run")
     assert "my.yaml: 'ablation.rates' has 0.4, which is not among the run's 'protocol.rates'" in out
