@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_table
+from joints.render.modern_blocks import MODERN_BLOCKS
 from joints.render.tables import Cell, Table
 from joints.runtime.files import write_text
 from joints.study import summarise
@@ -245,6 +247,11 @@ def _outliers_images(run: Run) -> str:
     return words(["foreign images", *(OUTLIER_LABELS[method] for method in methods)], rows)
 
 
+def _modern(run: Run, block: Callable[..., str]) -> str:
+    """A table of the modern study."""
+    return block(run.plan, run.read)
+
+
 BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "table1": _table1,
     "agreement": _sentence,
@@ -264,6 +271,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "ablation": _ablation,
     "outliers, wine": _outliers_wine,
     "outliers, images": _outliers_images,
+    **{name: partial(_modern, block=block) for name, block in MODERN_BLOCKS.items()},
 }
 
 
