@@ -8,14 +8,16 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from joints.render.modern_blocks import MODERN_BLOCKS
 from joints.render.modern_figures import modern_figures
-from joints.study import summarise
+from joints.study import statistics, summarise
 from joints.study.modern import costs, gains_over_best, reliability, write_scores
+from joints.study.pairs import pairs
 from joints.study.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 with contextlib.chdir(ROOT):
-    PLAN = Plan.read(["config/modern.yaml"])
+    PLAN = Plan.read(["config/modern.yaml"], {"protocol": {"training": ["mcar"]}})
 
 MECHANISMS = PLAN.mechanism_names
 RATES = PLAN.config["protocol"]["rates"]
@@ -145,3 +147,20 @@ def test_all_scores_in_a_compact_file_give_the_same_means(frames, tmp_path):
     means = 100 * complete.groupby(["dataset", "rate"], observed=True)["accuracy"].mean()
     expected = cells.sort_values(["dataset", "rate"])["mean"]
     np.testing.assert_allclose(means.sort_index().to_numpy(), expected, atol=1e-4)
+
+
+def test_the_tables_of_the_document_are_filled_in_from_the_run(frames):
+    scores, *_ = made_up()
+    given = {
+        "gains_over_best": frames["gains"],
+        "ranks": statistics.ranks(scores, [entry.name for entry in PLAN.shown], METRICS[:1]),
+        "pairs": pairs(scores, ["gef", "mean", "rf"], METRICS[:1]),
+        "costs": frames["costs"],
+    }
+    text = (ROOT / "MODERN.md").read_text(encoding="utf-8")
+    for name, block in MODERN_BLOCKS.items():
+        assert f"<!-- {name} -->" in text and f"<!-- end of {name} -->" in text
+        assert "| RF | " in block(PLAN, given.__getitem__), name
+    rows = MODERN_BLOCKS["against GeF"](PLAN, given.__getitem__).splitlines()[2:]
+    gains = [float(row.split("|")[2]) for row in rows]
+    assert len(rows) == 2 and gains == sorted(gains, reverse=True)  # the losses of GeF first

@@ -23,12 +23,14 @@ def gains_over_imputation(plan: Plan, read: ReadTable) -> str:
     found = at(read("gains_over_best"), metric="accuracy", rate=plan.config["table_rate"])
     names = [name for name in plan.mechanism_names if name in set(found["mechanism"])]
     best = found.drop_duplicates("mechanism").set_index("mechanism")["best"]
-    cells = found.set_index(["method", "mechanism"])
+    cells = {
+        (row["method"], row["mechanism"]): f"{row['gain'] + 0.0:+.1f} ± {row['interval']:.1f}"
+        for row in found.to_dict("records")
+    }
     rows = [["best imputation", *(plan.labels[best[name]] for name in names)]]
     for entry in plan.shown:
         if entry.name in set(found["method"]):
-            of = [cells.loc[(entry.name, name)] for name in names]
-            rows.append([entry.label, *(f"{cell['gain'] + 0.0:+.1f} ± {cell['interval']:.1f}" for cell in of)])
+            rows.append([entry.label, *(cells[entry.name, name] for name in names)])
     return _markdown(["points", *(plan.mechanisms[name].label for name in names)], rows)
 
 
@@ -39,9 +41,9 @@ def average_ranks(plan: Plan, read: ReadTable) -> str:
     cells = found.set_index(["method", "mechanism"])["rank"]
     shown = [entry for entry in plan.shown if entry.name in set(found["method"])]
     rows = [[entry.label, *(f"{cells[entry.name, name]:.1f}" for name in names)] for entry in shown]
-    tests = found.drop_duplicates("mechanism").set_index("mechanism")
-    rows.append(["critical difference", *(f"{tests.loc[name, 'critical_difference']:.1f}" for name in names)])
-    rows.append(["p of Friedman's test", *(f"{tests.loc[name, 'p_value']:.2g}" for name in names)])
+    tests = {row["mechanism"]: row for row in found.to_dict("records")}
+    rows.append(["critical difference", *(f"{tests[name]['critical_difference']:.1f}" for name in names)])
+    rows.append(["p of Friedman's test", *(f"{tests[name]['p_value']:.2g}" for name in names)])
     return _markdown(["rank", *(plan.mechanisms[name].label for name in names)], rows)
 
 
