@@ -11,6 +11,7 @@ READY := $(VENV)/.compiled
 CORES ?= all
 RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
+MODERN ?= config/modern.yaml
 ARGS ?=
 PROFILE ?=
 WHERE = $(if $(PROFILE),--profile $(PROFILE),--cores $(CORES))
@@ -18,7 +19,7 @@ SNAKEMAKE = $(BIN)/snakemake $(WHERE) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference auto verify config costs test lint docs bench environment help
+.PHONY: quick paper reference auto modern verify config costs test lint docs bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -35,6 +36,10 @@ reference: $(READY) ## regenerate results/reference, the committed run, and its 
 auto: $(READY) ## regenerate results/auto, the forests that set themselves, and their numbers in AUTO.md
 	@$(SNAKEMAKE) --configfile config/auto.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/auto.yaml AUTO.md
+
+modern: $(READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
+	@$(SNAKEMAKE) modern --configfile $(MODERN) $(ARGS)
+	@$(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
 
 verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper checks that run instead of quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)

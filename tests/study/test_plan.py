@@ -148,7 +148,9 @@ def test_the_ablation_is_compared_with_the_studys_own_scores():
         ({"methods": ["gef", "mean"]}, "'reference' is 'knn', which is not among the run's 'methods'"),
         ({"methods": ["knn", "gfe"]}, r"'methods' has 'gfe', which is not in config/methods.yaml \(did you mean 'gef'"),
         ({"metrics": ["acuracy"]}, r"'metrics' has 'acuracy', which is not in .*\(did you mean 'accuracy'\?\)"),
-        ({"protocol": {"mechanisms": ["mar"]}}, "'protocol.mechanisms' has 'mar', which is not in config/mechanisms"),
+        ({"protocol": {"mechanisms": ["mra"]}}, "'protocol.mechanisms' has 'mra', which is not in config/mechanisms"),
+        ({"protocol": {"mechanisms": [["mcar", "mra"]]}}, "'protocol.mechanisms' has 'mra', which is not in config"),
+        ({"protocol": {"training": ["mra"]}}, "'protocol.mechanisms' has 'mra_training', which is not in config"),
         ({"datasets": ["wime"]}, r"'datasets' has 'wime'.*\(did you mean 'wine'\?\)"),
         ({"protocol": {"exceptions": {"wime": {"folds": 3}}}}, "'protocol.exceptions' has 'wime', which is not among"),
         ({"protocol": {"fewer": {"gefp": 3}}}, "'protocol.fewer' has 'gefp', which is not a method of the run with a"),
@@ -167,3 +169,35 @@ def test_a_run_without_knn_and_without_thirty_percent(tmp_path):
     own = {"methods": ["mean", "gef"], "reference": "mean", "table_rate": 0.5, "protocol": {"rates": [0.5]}}
     found = plan(tmp_path, **METHODS, **own)
     assert found.gain_figure == "againstMean" and found.rivals == ["mean"]
+
+
+def test_mechanisms_that_share_models_and_mechanisms_in_training(tmp_path):
+    protocol = {"mechanisms": [["mcar", "mar"], "blocks"], "training": ["mcar"], "repetitions": 1}
+    found = plan(tmp_path, protocol=protocol, **METHODS)
+    assert found.groups == ["mcar+mar", "blocks", "mcar_training"]
+    assert found.mechanism_names == ["mcar", "mar", "blocks", "mcar_training"]
+    assert Path("results/paper/scores/german/knn/mcar+mar/1-1.csv") in found.all_scores
+    assert [entry.name for entry in found.mechanism_group("mcar+mar")] == ["mcar", "mar"]
+    jobs = {job.mechanism: job for job in found.score_jobs if job.dataset == "german" and "knn" in job.pieces}
+    assert found.forests_of(jobs["mcar+mar"]) == found.forests("german", "1-1")
+    assert not found.own_forest("mcar+mar") and found.own_forest("mcar_training") == found.config["forest"]
+    assert found.forests_of(jobs["mcar_training"]) == []
+    (entry,) = found.mechanism_group("mcar_training")
+    assert entry.training and entry.cls == found.mechanisms["mcar"].cls
+    assert found.views[3].mechanism.label == "missing completely at random, in training too"
+
+
+def test_a_method_without_what_it_requires_is_left_out_with_a_sentence(tmp_path):
+    absent = {"label": "Oracle", "class": "my.Oracle", "requires": ["no_such_module", "NO_SUCH_FILE"]}
+    other = {"label": "Its other answer", "of": "oracle", "answer": "x"}
+    methods = {"oracle": absent, "other": other}
+    found = plan(tmp_path, methods, methods=["knn", "oracle", "other"], **METHODS)
+    assert "oracle" in found.used and not found.left_out  # documents show whatever a run has
+    assert list(found.here().used) == ["knn"]
+    assert found.here().left_out == [
+        "Oracle is not run: there is no no_such_module and no NO_SUCH_FILE.",
+        "Its other answer is not run: there is no no_such_module and no NO_SUCH_FILE.",
+    ]
+    assert plan(tmp_path, **METHODS).here().left_out == ()
+    with pytest.raises(JointsError, match="'reference' is 'oracle', but Oracle is not run"):
+        plan(tmp_path, methods, methods=["knn", "oracle"], reference="oracle", **METHODS).here()

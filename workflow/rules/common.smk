@@ -50,11 +50,15 @@ CONFIG_FILES = [shown(path) for path in workflow.configfiles]
 ADDED = dict(workflow.config_settings.config)
 
 try:
-    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
+    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas").here()
     check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
     # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
+
+if workflow.is_main_process:
+    for sentence in PLAN.left_out:
+        print(f"joints: {sentence}", file=sys.stderr)
 
 FILES = PLAN.files
 config.clear()
@@ -124,7 +128,7 @@ def models_and_code(job):
         (
             PLAN.model(model),
             repetitions,
-            code("score_models", *PLAN.modules([model], [job.mechanism])),
+            code("score_models", *PLAN.modules([model], job.mechanism.split("+"))),
         )
         for model, repetitions in job.repetitions.items()
     ]
