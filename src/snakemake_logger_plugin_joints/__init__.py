@@ -35,9 +35,10 @@ class Expectation:
     cores: int | None = None
 
 
-def expect(jobs: Callable[[], Mapping[Any, float]], cores: int | None) -> None:
-    """Tell which jobs will run and what they will cost, on how many cores."""
-    Expectation.jobs, Expectation.cores = staticmethod(jobs), cores
+def expect(costs: Callable[[Any], Mapping[Any, float]], workflow: Any) -> None:
+    """Tell what the jobs of a workflow will cost: a function of Snakemake's graph of jobs, which is not there yet."""
+    Expectation.jobs = staticmethod(lambda: costs(workflow.dag))
+    Expectation.cores = workflow.resource_settings.cores
 
 
 class Progress:

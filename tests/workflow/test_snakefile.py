@@ -38,7 +38,7 @@ def test_make_shows_a_configuration_with_all_that_it_extends(root, capsys, monke
 
 
 def test_every_configuration_is_tested(root):
-    others = {f"config/{name}.yaml" for name in ("datasets", "methods", "mechanisms", "metrics")}
+    others = {f"config/{name}.yaml" for name in ("datasets", "methods", "mechanisms", "metrics", "costs")}
     found = {str(path.relative_to(root)) for path in (root / "config").glob("*.yaml")} - others
     assert found == set(CONFIGS)
 
@@ -85,7 +85,19 @@ def test_a_path_with_a_space_is_refused_before_anything_runs(root, tmp_path, nam
 
 def test_targets(root):
     rules = snakemake(root, "--list-rules").stdout.split()
-    expected = {"all", "fetch", "datasets", "scores", "tables", "figures", "agreement", "summary", "report", "pdf"}
+    expected = {
+        "all",
+        "fetch",
+        "datasets",
+        "scores",
+        "tables",
+        "figures",
+        "agreement",
+        "summary",
+        "page",
+        "report",
+        "pdf",
+    }
     assert expected <= set(rules)
 
 

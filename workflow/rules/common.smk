@@ -1,5 +1,4 @@
-# What the rules share: the plan of the run, and helpers to query it.  No other rule file has functions, and these only
-# pass questions on to joints.study.plan.
+# What the rules share: the plan of the run, and helpers that pass questions on to joints.study.plan.
 
 import functools
 import os
@@ -22,9 +21,12 @@ os.environ.update(
 
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import ask_before_locking
+from joints.patches.snakemake_scheduler import wake_when_jobs_end
 from joints.runtime.checksums import RUN
+from joints.runtime.files import write_text
 from joints.runtime.fingerprint import Code, script_digest, source_stamp
 from joints.runtime.job import RECORD, read_record
+from joints.runtime.log import CPU_SECONDS
 from joints.runtime.one_run import KEPT
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
@@ -48,15 +50,23 @@ CONFIG_FILES = [shown(path) for path in workflow.configfiles]
 ADDED = dict(workflow.config_settings.config)
 
 try:
-    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
+    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas").here()
     check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
     # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
 
+if workflow.is_main_process:
+    for sentence in PLAN.left_out:
+        print(f"joints: {sentence}", file=sys.stderr)
+
 FILES = PLAN.files
 config.clear()
 config.update(PLAN.config)
+
+# for the progress line and the core-hours of a dry run
+expect(PLAN.costs.expected, workflow)
+
 
 # What the run remembers for its jobs; a job that is a Snakemake of its own, on a cluster, takes the main one's digests.
 SCRIPTS = BASE / "workflow" / "scripts"
@@ -67,6 +77,15 @@ DIGESTS = {} if workflow.is_main_process else read_record(CODE_RECORD)["digests"
 
 if workflow.is_main_process:
     ask_before_locking(functools.partial(begin_run, PLAN, CODE_RECORD, STAMP, DIGESTS))
+
+
+# not in a dry run, and not in jobs
+onstart:
+    wake_when_jobs_end(workflow)
+
+
+onsuccess:
+    write_text(FILES.logs / "snakemake.log", CPU_SECONDS % sum(os.times()[:2]))
 
 
 wildcard_constraints:
@@ -109,7 +128,7 @@ def models_and_code(job):
         (
             PLAN.model(model),
             repetitions,
-            code("score_models", *PLAN.modules([model], [job.mechanism])),
+            code("score_models", *PLAN.modules([model], job.mechanism.split("+"))),
         )
         for model, repetitions in job.repetitions.items()
     ]
@@ -125,19 +144,6 @@ def variants_and_code(variants):
         )
         for variant in variants
     ]
-
-
-def expected_jobs():
-    """The jobs that are to run, by their ids, with the CPU seconds that they are expected to take."""
-    return {
-        workflow.dag.jobid(job): (
-            0.0 if job.is_norun else PLAN.costs.job(job.rule.name, job.wildcards_dict)
-        )
-        for job in workflow.dag.needrun_jobs()
-    }
-
-
-expect(expected_jobs, workflow.resource_settings.cores)
 
 
 def config_arguments():

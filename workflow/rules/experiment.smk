@@ -6,6 +6,7 @@ rule grow_forests:
         dataset=FILES.dataset,
     output:
         forests=directory(FILES.forests),
+        seconds=FILES.forest_seconds,
     log:
         FILES.logs / "forests" / "{dataset}" / "{repetitions}.log",
     # everything else waits for them
@@ -37,6 +38,7 @@ for job in PLAN.score_jobs:
         output:
             scores=PLAN.files_of(FILES.scores, job),
             seconds=PLAN.files_of(FILES.seconds, job),
+            confidence=PLAN.files_of(FILES.confidence, job),
         log:
             FILES.logs / "scores" / job.dataset / f"{job.name}.log",
         priority: int(job.seconds)
@@ -49,7 +51,8 @@ for job in PLAN.score_jobs:
         params:
             protocol=PLAN.score_settings(job.dataset),
             models=models_and_code(job),
-            mechanism=PLAN.mechanism(job.mechanism),
+            mechanisms=PLAN.mechanism_group(job.mechanism),
+            forest=PLAN.own_forest(job.mechanism),
             metrics=PLAN.metric_functions,
         script:
             "../scripts/score_models.py"

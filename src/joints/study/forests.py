@@ -10,10 +10,13 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from joints.data.dataset import Dataset
 from joints.errors import JointsError
@@ -44,15 +47,19 @@ def grow_into(
     repetitions: Sequence[int],
     parameters: Mapping[str, Any],
     n_jobs: int = 1,
-) -> None:
-    """Grow the forests of some repetitions and write them to `folder`, one file per fold."""
+) -> pd.DataFrame:
+    """Grow the forests of some repetitions and write them to `folder`, one file per fold; returns the CPU seconds."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    seconds = []
     progress = FoldProgress(f"{data.name}, forests", len(repetitions) * protocol.folds)
     for fold in folds_of(data, protocol, repetitions):
+        start = process_time()
         forest = grow(data, protocol, fold, parameters, n_jobs)
+        seconds.append((data.name, fold.repetition, fold.fold, process_time() - start))
         write_forest(folder / file_name(fold), forest)
         progress.step()
+    return pd.DataFrame(seconds, columns=["dataset", "repetition", "fold", "forest_seconds"])
 
 
 def from_folders(folders: Sequence[str | Path]) -> ForestOf:
@@ -68,6 +75,18 @@ def from_folders(folders: Sequence[str | Path]) -> ForestOf:
         return read_forest(path)
 
     return read
+
+
+def grown_each_time(data: Dataset, protocol: Protocol, parameters: Mapping[str, Any], n_jobs: int = 1) -> ForestOf:
+    """Forests that are grown whenever they are asked for: for training rows that no other method shares."""
+    return partial(grow, data, protocol, parameters=parameters, n_jobs=n_jobs)
+
+
+def forests_from(
+    folders: Sequence[str | Path], data: Dataset, protocol: Protocol, own: Mapping[str, Any], n_jobs: int
+) -> ForestOf:
+    """The forests in some folders; or, with parameters of their own, forests that are grown each time."""
+    return grown_each_time(data, protocol, own, n_jobs) if own else from_folders(folders)
 
 
 def write_forest(path: str | Path, forest: ForestClassifier) -> None:
