@@ -21,6 +21,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
+MOST_CHARACTERS = 300  # of an error of Snakemake's own
 SAID = " CRITICAL joints: "  # in the log of a job that stopped, before the sentence (see joints.runtime.log)
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
 
@@ -167,7 +168,7 @@ class LogHandler(LogHandlerBase):
                 self._say(reason(event, wildcards, start))
                 self._show(now, at_once=True)
             case LogEvent.ERROR:
-                self._say(f"Error: {first_line(str(event.get('msg', '')))}")
+                self._say(f"Error: {' '.join(str(event.get('msg', '')).split())[:MOST_CHARACTERS]}")
 
     def _say(self, sentence: str) -> None:
         if sentence:

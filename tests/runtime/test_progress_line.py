@@ -106,7 +106,7 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
         job + "it was killed, ran out of memory, or could not start.",
         job + f"SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'. (More in {log}.)",
         "Error: the file is gone.",
-        "Error: OSError: read-only",
+        "Error: OSError: read-only more",
     ]
 
 
