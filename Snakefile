@@ -23,6 +23,7 @@ include: "workflow/rules/outliers.smk"
 include: "workflow/rules/ablation.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/artefacts.smk"
+include: "workflow/rules/modern.smk"
 
 
 # One named target per artefact; `all` is the default.
@@ -85,12 +86,22 @@ rule summary:
         FILES.summary,
 
 
+rule page:
+    input:
+        FILES.home,
+
+
 rule artefacts:
     input:
         rules.datasets.input,
         rules.scores.input,
         rules.tables.input,
         PLAN.report_inputs,
+
+
+rule modern:
+    input:
+        PLAN.modern_files,
 
 
 rule report:

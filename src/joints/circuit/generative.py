@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.circuit.choosing import Search, Settings, nothing_left_out, table_of
+from joints.circuit.choosing import Choice, Search, nothing_left_out, table_of
 from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import SMALLEST_SD, Leaves, RowsOfTree, fit_leaves
@@ -96,7 +96,7 @@ class_weight, warm_start, random_state, n_jobs
         Everything that was tried, for ``pandas.DataFrame(tried_)`` or `joints.render.choice_plot.draw_choice`.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where `X` has names.
     features_ : joints.features.Features
         Names and categories of the columns.
@@ -288,7 +288,7 @@ class_weight, warm_start, random_state, n_jobs
         self, forest: Forest, data: TrainingData, rows_of_tree: RowsOfTree | None = None
     ) -> GenerativeForestClassifier:
         self.forest_ = forest
-        given = Settings(self.min_sd, self.smoothing, self.combine)
+        given = Choice(self.min_sd, self.smoothing, self.combine)
         self.oob_log_loss_: float | None = None
         self.oob_score_: float | None = None
         self.tried_: dict[str, np.ndarray] = {}
@@ -299,7 +299,7 @@ class_weight, warm_start, random_state, n_jobs
             self._choose(given, data, rows_of_tree)
         return self
 
-    def _choose(self, given: Settings, data: TrainingData, rows_of_tree: RowsOfTree | None) -> None:
+    def _choose(self, given: Choice, data: TrainingData, rows_of_tree: RowsOfTree | None) -> None:
         """Choose what is not given, and learn the leaves accordingly."""
         search = Search(
             self.forest_,

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_table
+from joints.render.modern_blocks import MODERN_BLOCKS
+from joints.render.results_page import Study, results_page
 from joints.render.tables import Cell, Table
 from joints.runtime.files import write_text
 from joints.study import summarise
@@ -245,6 +248,11 @@ def _outliers_images(run: Run) -> str:
     return words(["foreign images", *(OUTLIER_LABELS[method] for method in methods)], rows)
 
 
+def _modern(run: Run, block: Callable[..., str]) -> str:
+    """A table of the modern study."""
+    return block(run.plan, run.read)
+
+
 BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "table1": _table1,
     "agreement": _sentence,
@@ -264,6 +272,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "ablation": _ablation,
     "outliers, wine": _outliers_wine,
     "outliers, images": _outliers_images,
+    **{name: partial(_modern, block=block) for name, block in MODERN_BLOCKS.items()},
 }
 
 
@@ -278,6 +287,27 @@ def fill_document(text: str, plan: Plan) -> str:
         return f"<!-- {name} -->\n{BLOCKS[name](run)}\n<!-- end of {name} -->"
 
     return re.sub(r"<!-- ([^>]*?) -->\n(?:.*?\n)?<!-- end of \1 -->", block, text, flags=re.DOTALL)
+
+
+def page_of(plan: Plan, links: bool = True) -> str:
+    """The page of a finished run from its files, with links to the others if these are beside it."""
+    study = Study(
+        plan.run,
+        plan.shown,
+        plan.all_metrics,
+        list(plan.used_mechanisms.values()),
+        plan.used[plan.reference],
+        plan.config["table_rate"],
+        plan.views[0],
+        plan.outlier_labels,
+        plan.config["protocol"],
+    )
+    names = ["datasets", "means", "gains", "agreement", "ranks", "tally", "table1"]
+    names += [f"outliers_{name}" for name in plan.studies]
+    frames = {name: pd.read_csv(plan.files.results / f"{name}.csv") for name in names}
+    figures = dict(zip(plan.studies, plan.outlier_figures, strict=True))
+    provenance = json.loads((plan.files.results / "provenance.json").read_text(encoding="utf-8"))
+    return results_page(study, frames, figures, provenance, plan.linked_files if links else [])
 
 
 def main(arguments: Sequence[str]) -> Any:

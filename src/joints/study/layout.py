@@ -52,8 +52,10 @@ class Layout(NamedTuple):
     dataset: Path
     # the experiment
     forests: Path  # a folder
+    forest_seconds: Path
     scores: Path
     seconds: Path
+    confidence: Path
     means: Path
     variant: Path  # scores of a variant of the ablation
     # the outlier studies
@@ -68,6 +70,7 @@ class Layout(NamedTuple):
     latex: Path  # a table as LaTeX
     figure: Path
     summary: Path
+    home: Path  # the page of the run
     report: Path
     pdf: Path
     provenance: Path
@@ -85,8 +88,10 @@ class Layout(NamedTuple):
             record=results / "raw" / "{dataset}.json",
             dataset=results / "data" / "{dataset}.npz",
             forests=results / "forests" / "{dataset}" / "{repetitions}",
+            forest_seconds=results / "seconds" / "{dataset}" / "forests" / "{repetitions}.csv",
             scores=results / "scores" / piece,
             seconds=results / "seconds" / piece,
+            confidence=results / "confidence" / piece,
             means=results / "means" / "{dataset}.csv",
             variant=results / "ablation" / "{dataset}" / "{variant}.csv",
             foreign=results / "outliers" / "images" / "{dataset}.npz",
@@ -99,6 +104,7 @@ class Layout(NamedTuple):
             latex=results / "tables" / "{view}{name}.tex",
             figure=figures / "{view}{name}.{kind}",
             summary=results / "summary.txt",
+            home=results / "index.html",
             report=results / "report.html",
             pdf=results / "study.pdf",
             provenance=results / "provenance.html",
