@@ -1,5 +1,9 @@
 # The whole project in one place: every target first sets up .venv from requirements.lock if necessary.
 
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this folder has a space ($(CURDIR)), which Python's environments cannot have: move it)
+endif
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -9,11 +13,13 @@ RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
 MODERN ?= config/modern.yaml
 ARGS ?=
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
+PROFILE ?=
+WHERE = $(if $(PROFILE),--profile $(PROFILE),--cores $(CORES))
+SNAKEMAKE = $(BIN)/snakemake $(WHERE) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference auto modern verify config costs test lint bench environment help
+.PHONY: quick paper reference auto modern verify config costs test lint docs bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -53,6 +59,9 @@ lint: $(STAMP) ## check style, types and the workflow
 	@$(BIN)/mypy
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/snakemake --lint
+
+docs: $(READY) ## build the site into docs/_build/html; warnings are errors
+	@$(BIN)/sphinx-build -W --keep-going --quiet docs docs/_build/html
 
 bench: $(STAMP) ## run every script in benchmarks/
 	@failed=; for script in $(filter-out benchmarks/tables.py benchmarks/targets.py,$(wildcard benchmarks/*.py)); do \

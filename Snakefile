@@ -86,6 +86,11 @@ rule summary:
         FILES.summary,
 
 
+rule page:
+    input:
+        FILES.home,
+
+
 rule artefacts:
     input:
         rules.datasets.input,

@@ -18,12 +18,13 @@ from sklearn.utils import check_random_state
 
 from joints.circuit.evidence import Evidence
 from joints.circuit.generative import GenerativeForestClassifier
+from joints.circuit.generative_regressor import GenerativeForestRegressor
 from joints.circuit.learnspn_classifier import LearnSPNClassifier
 from joints.forest.classifier import ForestClassifier
 from joints.impute.knn import KNNImputer
 from joints.impute.mean import MeanImputer
 from joints.impute.missforest import MissForestImputer
-from joints.impute.refit import MissForestRefitImputer
+from joints.inspect import robustness
 from joints.numerics.compiled import MARKER
 
 CATEGORIES = {3: 3, 4: 2}
@@ -57,12 +58,18 @@ def steps() -> dict[str, Callable[[], object]]:
         model.predict_proba(holes, target=3, y=y)
         model.predict(holes, target=0)
         model.predict_proba(Evidence(holes, between={1: (holes[:, 1] - 1, holes[:, 1] + 1)}))
+        robustness(model, holes[:2])
         model.sample(2, given=Evidence(np.full((1, 5), np.nan), between={0: (0, 1)}, among={3: [0, 1]}))
 
-    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer | MissForestRefitImputer) -> None:
+    def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer) -> None:
         for imputer in imputers:
             imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
             imputer.fit(holes).transform(holes)
+
+    def regress() -> None:
+        regressor = GenerativeForestRegressor(2, random_state=0, categorical_features=CATEGORIES).fit(holes, X[:, 0])
+        regressor.predict(X)
+        regressor.predict(holes)
 
     # those that share little come first, so that the processes compile different things
     return {
@@ -70,7 +77,7 @@ def steps() -> dict[str, Callable[[], object]]:
         "LearnSPN": lambda: ask(learnspn),
         "Generative Forests": lambda: ask(factorised),
         "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
-        "MissForest, refitted": lambda: impute(MissForestRefitImputer(2, random_state=0)),
+        "regression": regress,
         "mean imputation": lambda: impute(MeanImputer()),
         "KNN imputation": lambda: impute(KNNImputer(metric="published"), KNNImputer(metric="huang")),
         "surrogate splits": lambda: forest.fit(X, y).predict_proba(holes, missing="surrogate"),

@@ -68,7 +68,7 @@ def test_probabilities_are_sums_over_the_leaves(table):
     average = (joint / joint.sum(axis=2, keepdims=True)).mean(axis=0)
     np.testing.assert_allclose(gef.predict_proba(evidence), average, atol=1e-6)
     posterior = joint.mean(axis=0) / joint.mean(axis=0).sum(axis=1, keepdims=True)
-    gef.set_params(combine="mixture")
+    gef = published_from(forest, combine="mixture")
     np.testing.assert_allclose(gef.predict_proba(evidence), posterior, atol=1e-6)
 
 

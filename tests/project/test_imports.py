@@ -24,7 +24,7 @@ ALLOWED = {
     "render": LIBRARY | {"forest", "circuit", "impute", "data", "runtime", "study"},
     "__init__": {"lazy", "forest", "circuit"},
     "inspect": LIBRARY | {"forest", "circuit"},
-    "prepare": LIBRARY | {"forest", "circuit", "impute"},
+    "prepare": LIBRARY | {"forest", "circuit", "impute", "inspect"},
 }
 STEMS = {"__init__"}  # one per package
 

@@ -17,8 +17,14 @@ LIBRARY = ("numerics", "forest", "circuit", "impute")
 BLOCK = """
 import sys
 import numpy as np
-for name in ("pandas", "polars", "matplotlib", "snakemake", "openml", "pyarrow", "yaml", "jsonschema", "requests"):
-    sys.modules[name] = None
+
+class Absent:
+    names = {"pandas", "polars", "matplotlib", "snakemake", "openml", "pyarrow", "yaml", "jsonschema", "missingpy"}
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
 """
 
 

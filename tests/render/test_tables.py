@@ -153,7 +153,7 @@ def test_the_summary_has_our_numbers_beside_the_papers_and_says_where_everything
     ours = frames["table1"].set_index("Dataset").loc["wdbc", "GeF"]
     assert f"{ours:.1f} ({theirs:.1f})" in text
     assert re.search(r"Agreement: \d+ of 21 cells of Table 1 within the intervals", text)
-    for place in ("results/quick/tables/", "figures/quick/", "results/quick/report.html"):
+    for place in ("results/quick/tables/", "figures/quick/", "results/quick/report.html", "results/quick/index.html"):
         assert place in text
     assert max(map(len, text.splitlines())) < 130
 

@@ -86,3 +86,31 @@ def test_the_time_left_is_right_within_a_factor_of_one_and_a_half(speed, cores, 
     whole = speed * sum(expected.values()) / cores
     for said, left in replay(expected, actual, cores, np.linspace(60, 0.9 * whole, 50)):
         assert left / 1.5 < said < left * 1.5
+
+
+def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
+    """Killed, or unable to start: rule, wildcards and log are named; a job that spoke is not repeated."""
+    log = tmp_path / "one.log"
+    about = {"rule_name": "score", "jobid": 1, "log": [str(log)], "aux": {}}
+    tell(handler, LogEvent.JOB_INFO, jobid=1, rule_name="score", wildcards={"dataset": "one", "view": ""})
+    tell(handler, LogEvent.JOB_ERROR, **about)
+    log.write_text("2026-01-01 INFO joints: at work\n")
+    tell(handler, LogEvent.JOB_ERROR, **about, rule_msg="SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'\nmore")
+    log.write_text("2026-01-01 CRITICAL joints: Error: the file is gone.\nTraceback\n")
+    tell(handler, LogEvent.JOB_ERROR, **about)
+    tell(handler, LogEvent.JOB_ERROR, **{**about, "aux": {"external_jobid": "7"}})
+    tell(handler, LogEvent.ERROR, msg="\nOSError: read-only\nmore")
+    said = [line for line in handler.stream.getvalue().splitlines() if line.startswith("Error")]
+    job = "Error: the job score (dataset one) ended without a message: "
+    assert said == [
+        job + "it was killed, ran out of memory, or could not start.",
+        job + f"SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'. (More in {log}.)",
+        "Error: the file is gone.",
+        "Error: OSError: read-only",
+    ]
+
+
+def test_an_older_log_is_not_the_last_word_of_a_job(handler, tmp_path):
+    log = tmp_path / "one.log"
+    log.write_text("2026-01-01 CRITICAL joints: Error: the file is gone.\n")
+    assert plugin.last_words(log, time.time()) and not plugin.last_words(log, time.time() + 60)

@@ -245,6 +245,29 @@ def test_a_method_that_cannot_be_made(cls, parameters, reason):
         make(cls, parameters)
 
 
+RANGES = {
+    "tree_start": lambda a: a * 2,
+    "leaf_start": lambda a: a + 1,
+    "feature": lambda a: np.where(a >= 0, 99, a).astype(a.dtype),
+    "threshold": lambda a: np.full_like(a, np.nan),
+    "subset": lambda a: a + 10**6,
+    "right": lambda a: a + np.int32(10**6),
+    "leaf": lambda a: a + np.int32(1),
+    "counts": lambda a: a[:, :1],
+    "seeds": lambda a: a[1:],
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_numbers_of_a_forest_that_point_nowhere(forests, tmp_path, name):
+    """A kernel would read beyond its arrays."""
+    path = tmp_path / "forest.npz"
+    with np.load(next(forests.iterdir())) as arrays:
+        np.savez(path, **{**arrays, name: RANGES[name](arrays[name])})
+    with pytest.raises(JointsError, match=r"forest\.npz is not a readable forest .*: delete it and run"):
+        read_forest(path)
+
+
 class Recorder(Method):
     """Keeps what it was fitted on."""
 

@@ -71,9 +71,10 @@ def counts(project, *arguments):
     """Rule -> number of jobs that Snakemake would run; those that score models together."""
     lines = project.succeed("--dry-run", "--quiet", "rules", *arguments).splitlines()
     words = [line.split() for line in lines]
+    listed = {w[0]: int(w[1]) for w in words if len(w) == 2 and w[1].isdigit() and w[0] not in ("total", "all")}
     found = Counter()
-    for name, count in (w for w in words if len(w) == 2 and w[1].isdigit() and w[0] not in ("total", "all")):
-        found["score" if name.startswith("score_") else name] += int(count)
+    for name, count in listed.items():  # Snakemake lists them twice
+        found["score" if name.startswith("score_") else name] += count
     return dict(found)
 
 
@@ -87,7 +88,10 @@ def test_everything_is_there(finished):
     tables = {f"results/test/tables/{name}.{kind}" for name in shown for kind in ("tex", "html")}
     names = ("table1", "agreement", "ranks", "tally", "means", "comparisons", "gains", "seconds", "ci/one", "ci/two")
     single = {f"results/test/{name}.csv" for name in names}
-    others = {f"results/test/{name}" for name in ("summary.txt", "report.html", "provenance.html", "provenance.json")}
+    others = {
+        f"results/test/{name}"
+        for name in ("summary.txt", "index.html", "report.html", "provenance.html", "provenance.json")
+    }
     assert figures | tables | single | others <= files
     scores = pd.concat(pd.read_csv(path) for path in (finished.results / "scores").rglob("*.csv"))
     answers = {
@@ -156,6 +160,38 @@ def test_what_an_edit_makes_stale(project):
     style = source / "render" / "paper.mplstyle"
     style.write_text(style.read_text() + "\nlines.linewidth: 2\n")
     assert {"render_dataset", "draw_study"} <= set(counts(project))
+
+
+def test_code_that_is_edited_during_a_run_and_then_reverted(project, finished):
+    """The result of other code must not pass for one of the planned code."""
+    path = project.folder / "src" / "joints" / "study" / "methods" / "mean.py"
+    old, record = path.read_text(), project.folder / ".snakemake" / "joints" / "test" / "code.json"
+    for scores in project.results.glob("scores/*/mean/*/*.csv"):
+        scores.unlink()
+    planned = record.stat().st_mtime_ns
+    process = project.start("--quiet", "all", "--until", "summarise_dataset")
+    while record.stat().st_mtime_ns == planned and process.poll() is None:
+        time.sleep(0.01)
+    path.write_text(old + "\nX = 1\n")
+    out = process.communicate()[0]
+    assert process.returncode and out.count("Error: the code of score_models has been edited since the run") >= 1, out
+    assert not list(project.results.glob("scores/*/mean/*/*.csv"))
+    path.write_text(old)
+    project.succeed("--quiet", "all")
+    assert lasting(project) == lasting(finished)
+
+
+@pytest.mark.parametrize("name", ["scores/one/knn/mcar/1-2.csv", "data/two.npz", "raw/one.parquet", "means/one.csv"])
+def test_a_file_that_was_cut_after_it_was_written(project, finished, name):
+    """It is named; when it is deleted, the run is what it was."""
+    path = project.results / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    out = project.fail("--quiet", "all")
+    said = [line for line in out.splitlines() if line.startswith("Error")]
+    assert said and all(f"results/test/{name} is damaged (its checksum" in line for line in said), out
+    path.unlink()
+    project.succeed("--quiet", "all")
+    assert lasting(project) == lasting(finished)
 
 
 def test_adding_a_method_or_a_dataset_recomputes_nothing_else(project):

@@ -8,6 +8,7 @@ report: "../report/workflow.rst"
 localrules:
     describe_run,
     summarise_run,
+    build_page,
     build_report,
 
 
@@ -246,6 +247,47 @@ rule summarise_run:
         code=code("summarise_run"),
     script:
         "../scripts/summarise_run.py"
+
+
+# The outlier studies' figures are those of PLAN.studies, in that order.
+rule build_page:
+    input:
+        datasets=FILES.results / "datasets.csv",
+        means=FILES.results / "means.csv",
+        gains=FILES.results / "gains.csv",
+        agreement=FILES.results / "agreement.csv",
+        ranks=FILES.results / "ranks.csv",
+        tally=FILES.results / "tally.csv",
+        table1=FILES.results / "table1.csv",
+        outliers=PLAN.outlier_tables,
+        figures=PLAN.outlier_figures,
+        provenance=FILES.results / "provenance.json",
+    output:
+        report(
+            FILES.home,
+            caption="../report/page.rst",
+            category=PLAN.section("Results"),
+            labels={"what": "all results, with curves to choose from"},
+        ),
+    log:
+        FILES.logs / "build_page.log",
+    conda:
+        "../../environment.yml"
+    params:
+        run=PLAN.run,
+        methods=PLAN.shown,
+        metrics=PLAN.all_metrics,
+        mechanisms=list(PLAN.used_mechanisms.values()),
+        reference=PLAN.used[PLAN.reference],
+        rate=PLAN.config["table_rate"],
+        view=PLAN.views[0],
+        names=PLAN.outlier_labels,
+        protocol=PLAN.config["protocol"],
+        studies=PLAN.studies,
+        files=PLAN.linked_files,
+        code=code("build_page"),
+    script:
+        "../scripts/build_page.py"
 
 
 # Snakemake can only report on what has already run, so a second, inner call makes the report.  (Each result has one

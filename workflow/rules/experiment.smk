@@ -14,7 +14,8 @@ rule grow_forests:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=of(PLAN.memory, "dataset"),
+        mem_mb=growing(PLAN.memory, "dataset"),
+        runtime=growing(PLAN.forest_minutes, "dataset", "repetitions"),
     params:
         protocol=of(PLAN.fold_settings, "dataset"),
         repetitions=of(members, "repetitions"),
@@ -45,7 +46,8 @@ for job in PLAN.score_jobs:
             "../../environment.yml"
         threads: job.threads
         resources:
-            mem_mb=PLAN.memory(job.dataset),
+            mem_mb=growing(PLAN.memory(job.dataset)),
+            runtime=growing(PLAN.minutes(job.seconds)),
         params:
             protocol=PLAN.score_settings(job.dataset),
             models=models_and_code(job),

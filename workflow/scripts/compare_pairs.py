@@ -1,8 +1,8 @@
 """Every method against every other and against the best imputation, and all scores in one file."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.runtime.files import write_csv
 from joints.study.modern import gains_over_best, write_scores

@@ -1,8 +1,8 @@
 """Grow the forests of some repetitions, which all methods share."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.files import write_csv

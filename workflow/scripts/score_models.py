@@ -1,8 +1,8 @@
 """Score the answers of some models on one dataset, model by model and repetition by repetition."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.resume import for_all, write_in_parts

@@ -1,8 +1,8 @@
 """What every model costs, and how far its confidences can be trusted."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.runtime.files import write_csv
 from joints.study.entries import find

@@ -71,8 +71,10 @@ def convert(
         there = np.bincount(node[weights[t] > 0], minlength=tree.node_count)
         is_leaf = tree.children_left < 0
         if not np.array_equal(there[is_leaf], tree.n_node_samples[is_leaf]):
+            older = " (or scikit-learn is older than 1.8, whose trees lose track of rows with missing values)"
             raise ValueError(
-                "X is not the data that the model was fitted on: other numbers of rows fall into its leaves."
+                "X is not the data that the model was fitted on: other numbers of rows fall into its leaves"
+                f"{older if np.isnan(X).any() else ''}."
             )
         # class weights and monotonic constraints change the frequencies that a model has stored
         has_frequencies = model.class_weight is None and model.monotonic_cst is None

@@ -96,7 +96,7 @@ class_weight, warm_start, random_state, n_jobs
         Everything that was tried, for ``pandas.DataFrame(tried_)`` or `joints.render.choice_plot.draw_choice`.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where `X` has names.
     features_ : joints.features.Features
         Names and categories of the columns.

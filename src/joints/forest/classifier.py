@@ -77,7 +77,7 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where `X` has names.
     features_ : joints.features.Features
         Names and categories of the columns.

@@ -2,7 +2,7 @@
 
 Upstream: to start no more than `--max-jobs-per-timespan` jobs (100 per second unless told otherwise), the scheduler
 sets a timer whenever it has looked for jobs, and looks again when the timer ends, which sets the next one.  Every job
-that ends adds one more such chain of timers.  A longer timespan is no way out: Snakemake does not exit before its timers.
+that ends adds one more such chain of timers.  A longer timespan is no way out: Snakemake exits after its timers.
 
 Seen: in a run of 276 jobs on two cores, Snakemake's own process took an eighth of a core all the time, ten CPU minutes
 altogether; most of its threads were timers.

@@ -21,6 +21,7 @@ from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_table
 from joints.render.modern_blocks import MODERN_BLOCKS
+from joints.render.results_page import Study, results_page
 from joints.render.tables import Cell, Table
 from joints.runtime.files import write_text
 from joints.study import summarise
@@ -286,6 +287,27 @@ def fill_document(text: str, plan: Plan) -> str:
         return f"<!-- {name} -->\n{BLOCKS[name](run)}\n<!-- end of {name} -->"
 
     return re.sub(r"<!-- ([^>]*?) -->\n(?:.*?\n)?<!-- end of \1 -->", block, text, flags=re.DOTALL)
+
+
+def page_of(plan: Plan, links: bool = True) -> str:
+    """The page of a finished run from its files, with links to the others if these are beside it."""
+    study = Study(
+        plan.run,
+        plan.shown,
+        plan.all_metrics,
+        list(plan.used_mechanisms.values()),
+        plan.used[plan.reference],
+        plan.config["table_rate"],
+        plan.views[0],
+        plan.outlier_labels,
+        plan.config["protocol"],
+    )
+    names = ["datasets", "means", "gains", "agreement", "ranks", "tally", "table1"]
+    names += [f"outliers_{name}" for name in plan.studies]
+    frames = {name: pd.read_csv(plan.files.results / f"{name}.csv") for name in names}
+    figures = dict(zip(plan.studies, plan.outlier_figures, strict=True))
+    provenance = json.loads((plan.files.results / "provenance.json").read_text(encoding="utf-8"))
+    return results_page(study, frames, figures, provenance, plan.linked_files if links else [])
 
 
 def main(arguments: Sequence[str]) -> Any:

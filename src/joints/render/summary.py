@@ -102,5 +102,6 @@ def summary(
         f"Tables   results/{run}/tables/  (table1.html, ...), as CSV in results/{run}/",
         f"Figures  figures/{run}/  ({gain_figure}.pdf, ...)",
         f"Report   results/{run}/report.html",
+        f"Page     results/{run}/index.html  (open this one first)",
     ]
     return "\n".join(lines) + "\n"

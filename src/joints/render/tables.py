@@ -287,10 +287,12 @@ tbody tr:hover {{ background: #f3f6fa; }}
 def to_html(tables: Sequence[Table], title: str, note: str = "") -> str:
     """One or more tables as a complete page."""
     body = [f"<p>{escape(note)}</p>"] if note else []
-    return _PAGE.format(title=_html_label(title), body="\n".join(body + [_html_table(table) for table in tables]))
+    return _PAGE.format(title=html_label(title), body="\n".join(body + [html_table(table) for table in tables]))
 
 
-def _html_table(table: Table) -> str:
+def html_table(table: Table, kind: str = "") -> str:
+    """A table as HTML, of a class of its own if `kind` names one."""
+
     def kinds(column: int) -> str:
         return " ".join(["rule"] * (column in table.rules and column > 0) + ["words"] * (column in table.words))
 
@@ -298,17 +300,23 @@ def _html_table(table: Table) -> str:
         marks = [f' class="{names}"' if (names := kinds(i)) else "" for i in range(len(cells))]
         return "<tr>" + "".join(f"<{tag}{m}>{c}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>"
 
-    header = line("th", [_html_label(name) for name in table.header])
+    header = line("th", [html_label(name) for name in table.header])
     rows = [line("td", [_html_cell(cell) for cell in row]) for row in table.rows]
-    return "\n".join(["<table>", f"<thead>{header}</thead>", "<tbody>", *rows, "</tbody>", "</table>"])
+    start = f'<table class="{kind}">' if kind else "<table>"
+    return "\n".join([start, f"<thead>{header}</thead>", "<tbody>", *rows, "</tbody>", "</table>"])
 
 
-def _html_label(label: str) -> str:
+def html_label(label: str) -> str:
+    """A label as HTML, with the plus of GeF+ as a superscript.
+
+    >>> html_label("GeF+ & more")
+    'GeF<sup>+</sup> &amp; more'
+    """
     return re.sub(r"GeF\+", "GeF<sup>+</sup>", escape(label))
 
 
 def _html_cell(cell: Cell) -> str:
-    shown = _html_label(cell.text) if cell.mean is None else cell.number
+    shown = html_label(cell.text) if cell.mean is None else cell.number
     shown = f"<b>{shown}</b>" if cell.bold else shown
     shown = f"<u>{shown}</u>" if cell.underlined else shown
     return shown if cell.mean is None else f'{shown} <span class="interval">± {cell.width}</span>'

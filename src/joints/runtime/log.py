@@ -36,10 +36,10 @@ def start(log_file: str | Path) -> None:
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
-            sys.__excepthook__(kind, error, trace)
-            return
-        logging.getLogger("joints").critical("stopped", exc_info=(kind, error, trace))
-        print(sentence(error, path), file=sys.stderr, flush=True)
+            return  # whoever interrupts a run knows why it stops
+        said = sentence(error, path)
+        logging.getLogger("joints").critical(said, exc_info=(kind, error, trace))
+        print(said, file=sys.stderr, flush=True)
 
     sys.excepthook = report
     atexit.register(_end)

@@ -70,6 +70,7 @@ class Layout(NamedTuple):
     latex: Path  # a table as LaTeX
     figure: Path
     summary: Path
+    home: Path  # the page of the run
     report: Path
     pdf: Path
     provenance: Path
@@ -103,6 +104,7 @@ class Layout(NamedTuple):
             latex=results / "tables" / "{view}{name}.tex",
             figure=figures / "{view}{name}.{kind}",
             summary=results / "summary.txt",
+            home=results / "index.html",
             report=results / "report.html",
             pdf=results / "study.pdf",
             provenance=results / "provenance.html",

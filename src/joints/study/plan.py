@@ -481,7 +481,14 @@ class Plan:
 
     def memory(self, dataset: str) -> int:
         """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
-        return int(600 + 500 * self.size(dataset))
+        return int(1000 + 500 * self.size(dataset))
+
+    def minutes(self, seconds: float) -> int:
+        """The time to ask a cluster for: three times what is expected, on whatever processor, and a while to start."""
+        return int(15 + 3 * seconds / 60)
+
+    def forest_minutes(self, dataset: str, repetitions: str) -> int:
+        return self.minutes(self.costs.forests(dataset, repetitions))
 
     def size(self, dataset: str) -> float:
         """The cells of a dataset according to the catalogue, in units of 100,000."""
@@ -744,6 +751,31 @@ class Plan:
         return [*means, *self.data_files, *self.report_inputs, *self._outlier_pages, self.files.report, self.files.pdf]
 
     @property
+    def outlier_figures(self) -> list[Path]:
+        """The pictures of the outlier studies, in the order of `studies`."""
+        return [fill(self.files.figure, view="", name=f"fx_{study}", kind="png") for study in self.studies]
+
+    @property
+    def linked_files(self) -> list[tuple[str, str]]:
+        """What the page of the run links to: address relative to it, and description."""
+        names = {
+            "report.html": "Snakemake's report: every table and figure, and the workflow",
+            "provenance.html": "data, versions and times",
+            "summary.txt": "the summary for the terminal",
+            "tables/table1.html": "Table 1; as LaTeX in tables/table1.tex",
+            "means.csv": "means and intervals of all methods, metrics and rates",
+            "gains.csv": "average gains over the reference",
+            "agreement.csv": "every cell of the paper's Table 1 beside ours",
+            "ranks.csv": "average ranks with critical differences",
+            "comparisons.csv": "each method against the reference on each dataset",
+            **{path.name: "an outlier study" for path in self.outlier_tables},
+            **{path.name: "the ablation" for path in self.ablation_files[:1]},
+            f"../../figures/{self.run}/{self.gain_figure}.pdf": "Figure 2: gains",
+            f"../../figures/{self.run}/ranks.pdf": "critical-difference diagrams",
+        }
+        return list(names.items())
+
+    @property
     def _outlier_pages(self) -> list[Path]:
         return [fill(self.files.page, view="", name=f"outliers_{study}") for study in self.studies]
 
@@ -763,6 +795,7 @@ class Plan:
             *self.theory_files,
             self.files.provenance,
             self.files.summary,
+            self.files.home,
         ]
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from joints.errors import JointsError
-from joints.runtime.files import damaged, read_csv
+from joints.runtime.checksums import damaged
+from joints.runtime.files import read_csv
 from joints.study.entries import MethodEntry
 from joints.study.layout import members
 from joints.study.protocol import Protocol
@@ -66,8 +67,8 @@ def read_answers(
         if rows.empty and not found.empty:
             answers = ", ".join(repr(answer) for model, answer in by_answer if model == entry.model) or "no scores"
             raise JointsError(
-                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, which has {answers} "
-                f"in {path}"
+                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, "
+                f"which has {answers} in {path}"
             )
         keys = rows["dataset"], rows["rate"].map("{:g}".format), rows["repetition"], rows["fold"]
         if sorted(zip(*keys, strict=True)) != expected:
