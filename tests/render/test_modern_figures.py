@@ -97,9 +97,8 @@ def test_nothing_is_cut_off_and_labels_do_not_overlap(figures):
         canvas.draw()
         renderer = canvas.get_renderer()
         width, height = figure.bbox.width, figure.bbox.height
-        boxes = [
-            t.get_window_extent(renderer) for t in figure.findobj(lambda t: hasattr(t, "get_text")) if t.get_text()
-        ]
+        drawn = [*figure.texts, *(item for ax in figure.axes for item in (*ax.texts, ax.title))]
+        boxes = [item.get_window_extent(renderer) for item in drawn if item.get_text()]
         for box in boxes:
             assert box.x0 >= -2 and box.x1 <= width + 2 and box.y0 >= -2 and box.y1 <= height + 2, name
     labels = figures["costs"].axes[0].texts
