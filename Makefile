@@ -1,5 +1,9 @@
 # The whole project in one place: every target first sets up .venv from requirements.lock if necessary.
 
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this folder has a space ($(CURDIR)), which Python's environments cannot have: move it)
+endif
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -7,12 +11,15 @@ READY := $(VENV)/.compiled
 CORES ?= all
 RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
+MODERN ?= config/modern.yaml
 ARGS ?=
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) --quiet all --logger joints
-PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+PROFILE ?=
+WHERE = $(if $(PROFILE),--profile $(PROFILE),--cores $(CORES))
+SNAKEMAKE = $(BIN)/snakemake $(WHERE) --quiet all --logger joints
+PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference auto verify config test lint docs bench environment help
+.PHONY: quick paper reference auto modern verify config costs test lint docs bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -30,11 +37,18 @@ auto: $(READY) ## regenerate results/auto, the forests that set themselves, and 
 	@$(SNAKEMAKE) --configfile config/auto.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/auto.yaml AUTO.md
 
+modern: $(READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
+	@$(SNAKEMAKE) modern --configfile $(MODERN) $(ARGS)
+	@$(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
+
 verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper checks that run instead of quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)
 
 config: $(STAMP) ## show a configuration with everything it extends: RUN=quick, or CONFIG=my.yaml
 	@$(BIN)/python -m joints.runtime.config $(CONFIG)
+
+costs: $(STAMP) ## remember in config/costs.yaml what a finished run has measured: RUN=quick, paper or reference
+	@$(BIN)/python -m joints.study.costs $(CONFIG)
 
 test: $(STAMP) ## run all tests
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
@@ -73,6 +87,7 @@ $(STAMP): requirements.lock
 	[ -x $(BIN)/python ] || $$found -m venv $(VENV)
 	@$(PIP) --requirement requirements.lock
 	@$(PIP) --no-deps --editable .
+	@-$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib $(wildcard src)  # pip would do it on one core
 	@touch $@
 
 # numerical code is compiled once, before any job starts

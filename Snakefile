@@ -23,6 +23,7 @@ include: "workflow/rules/outliers.smk"
 include: "workflow/rules/ablation.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/artefacts.smk"
+include: "workflow/rules/modern.smk"
 
 
 # One named target per artefact; `all` is the default.
@@ -96,6 +97,11 @@ rule artefacts:
         rules.scores.input,
         rules.tables.input,
         PLAN.report_inputs,
+
+
+rule modern:
+    input:
+        PLAN.modern_files,
 
 
 rule report:

@@ -58,8 +58,9 @@ def test_polars_answers_as_pandas(model):
     named = model.__class__(**model.get_params()).set_params(categorical_features=["colour", "size", "ripe"])
     text = ours.cast({"colour": pl.String, "size": pl.String})
     assert named.fit(text, y).features_.categories[0].tolist() == ["blue", "green", "red"]
+    np.testing.assert_array_equal(model.fit(text, y).predict_proba(text), named.predict_proba(text))
     with pytest.raises(ValueError, match="'colour' is continuous but holds values that are not numbers"):
-        model.fit(text, y)
+        model.__class__(categorical_features=None).fit(text, y)
     with pytest.raises(ValueError, match="feature names should match"):
         named.predict(text.rename({"size": "length"}))
     with pytest.raises(ValueError, match="'number' holds dates"):
@@ -101,8 +102,9 @@ def test_lists_with_words(model):
     assert model.features_.n_categories.tolist() == [3, 2, 0, 2]
     imputer = MeanImputer(categorical_features=[0, 1, 3]).fit(rows)
     assert not pd.isna(imputer.transform(rows)).any()
+    assert MeanImputer().fit(rows).features_.n_categories.tolist() == [3, 2, 0, 2]
     with pytest.raises(ValueError, match="'x0' is continuous but holds values that are not numbers"):
-        MeanImputer().fit(rows)
+        MeanImputer(categorical_features=None).fit(rows)
 
 
 @pytest.mark.parametrize("model", CIRCUITS)

@@ -92,9 +92,33 @@ def test_wrong_descriptions(spec, message):
 
 
 def test_text_in_a_continuous_column():
-    frame = pd.DataFrame({"size": ["large", "small"]})
-    with pytest.raises(ValueError, match="'size' is continuous but holds values that are not numbers"):
-        describe_features(frame).encode(frame)
+    for cells, spec in ((["large", "small"], None), (["large", 3.5], "from_dtype")):
+        frame = pd.DataFrame({"size": cells})
+        with pytest.raises(ValueError, match="'size' is continuous but holds values that are not numbers"):
+            describe_features(frame, spec).encode(frame)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"size": ["large", "small", None], "ripe": [True, False, None], "code": ["1", "2.5", None]}),
+        pd.DataFrame({"size": ["large", "small", None], "ripe": [True, False, None]})
+        .astype({"size": "string"})
+        .assign(code=[1.0, 2.5, None]),
+        np.array([["large", True, 1.0], ["small", False, 2.5], [None, None, None]], dtype=object),
+    ],
+    ids=["objects", "string", "array"],
+)
+def test_text_and_truth_values_are_categories(table):
+    """Text that is all numbers stays a continuous feature."""
+    features = describe_features(table)
+    assert [None if c is None else c.tolist() for c in features.categories] == [["large", "small"], [False, True], None]
+    np.testing.assert_array_equal(features.encode(table), [[0, 0 + 1, 1.0], [1, 0, 2.5], [np.nan] * 3])
+
+
+def test_an_array_of_text_has_numbers_where_all_of_a_column_are():
+    table = np.array([["1.5", "red"], ["2", "blue"]])
+    assert describe_features(table).n_categories.tolist() == [0, 2]
 
 
 def instants(unit):

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from joints.prepare import steps
+
 PROGRAM = """
 import numpy as np
 from numba.core import event
@@ -21,7 +23,7 @@ class Compilations(event.Listener):
 
 event.register("numba:compile", Compilations())
 from sklearn.datasets import load_iris, load_wine
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import Evidence, ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
 from joints.impute import KNNImputer, MeanImputer, MissForestImputer
 
 for X, y in (load_iris(return_X_y=True), load_wine(return_X_y=True)):
@@ -34,6 +36,8 @@ for X, y in (load_iris(return_X_y=True), load_wine(return_X_y=True)):
         model.predict_proba(holes)
         model.log_joint(X)
         model.sample(5)
+        model.predict(holes, target=0)
+        model.score_samples(Evidence(holes, between={0: (holes[:, 0] - 1, np.inf)}))
     LearnSPNClassifier().fit(holes, y).predict(holes)
     for imputer in (MeanImputer(), KNNImputer(), MissForestImputer(2)):
         imputer.fit(X).transform(holes)
@@ -51,5 +55,6 @@ def test_nothing_is_left_to_compile():
 def test_it_says_how_far_it_is():
     done = subprocess.run([sys.executable, "-m", "joints.prepare"], check=True, capture_output=True, text=True)
     lines = done.stderr.splitlines()
-    assert len(lines) == 10 and lines[0].startswith("Compiling numerical code, 1 of 9: growing forests")
+    assert len(lines) == 12 and lines[0].startswith("Compiling numerical code, 0 of 10 done")
+    assert {line.partition(" done: ")[2].strip() for line in lines[1:-1]} == set(steps())
     assert lines[-1].startswith("Numerical code is ready (")

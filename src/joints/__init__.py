@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING
 from joints.lazy import names_of
 
 if TYPE_CHECKING:
+    from joints.circuit.evidence import Evidence
     from joints.circuit.generative import GenerativeForestClassifier
+    from joints.circuit.generative_regressor import GenerativeForestRegressor
     from joints.circuit.learnspn_classifier import LearnSPNClassifier
     from joints.forest.classifier import ForestClassifier
 
 __version__ = "0.1.0"
-__all__ = ["ForestClassifier", "GenerativeForestClassifier", "LearnSPNClassifier"]
+__all__ = [
+    "Evidence",
+    "ForestClassifier",
+    "GenerativeForestClassifier",
+    "GenerativeForestRegressor",
+    "LearnSPNClassifier",
+]
 
 _HOME = {
+    "Evidence": "joints.circuit.evidence",
     "ForestClassifier": "joints.forest.classifier",
     "GenerativeForestClassifier": "joints.circuit.generative",
+    "GenerativeForestRegressor": "joints.circuit.generative_regressor",
     "LearnSPNClassifier": "joints.circuit.learnspn_classifier",
 }
 

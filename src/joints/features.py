@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from joints.frames import is_missing, is_pandas, is_polars, pandas, plain_values
 from joints.parameters import AT_LEAST_ONE
@@ -146,9 +147,10 @@ def describe_features(X: Any, categorical_features: Any = "from_dtype") -> Featu
     X : array or DataFrame of shape (n_samples, n_features)
         A DataFrame of pandas or polars.
     categorical_features : "from_dtype", None, mask, indices, names, or mapping
-        ``"from_dtype"``: columns of truth values, and those of a DataFrame whose dtype is one of categories.  A mapping
-        from index or name to a number K (codes 0, ..., K - 1) or to a list of values also declares categories that do
-        not occur in `X`.  Otherwise the categories are those of the dtype, or else the sorted values found in `X`.
+        ``"from_dtype"``: columns of truth values, of text that is not all numbers, and those of a DataFrame whose dtype
+        is one of categories.  A mapping from index or name to a number K (codes 0, ..., K - 1) or to a list of values
+        also declares categories that do not occur in `X`.  Otherwise the categories are those of the dtype, or else the
+        sorted values found in `X`.
     """
     names = _names(X)
     columns = _columns(X)
@@ -189,7 +191,7 @@ def _domains(names: list[str], columns: list[Any], spec: Any) -> dict[int, Any]:
             )
         return {j: None for j, column in enumerate(columns) if _of_dtype(column) is not None}
     if isinstance(spec, Mapping):
-        domains = {_index(key, names): domain for key, domain in spec.items()}
+        domains = {feature_index(key, names, "categorical_features"): domain for key, domain in spec.items()}
         if len(domains) < len(spec):
             raise ValueError("categorical_features names a feature twice.")
         return domains
@@ -200,17 +202,18 @@ def _domains(names: list[str], columns: list[Any], spec: Any) -> dict[int, Any]:
         if len(items) != len(names):
             raise ValueError(f"categorical_features is a mask of {len(items)} entries for {len(names)} features.")
         return {j: None for j in np.flatnonzero(items).tolist()}
-    return {_index(key, names): None for key in spec}
+    return {feature_index(key, names, "categorical_features"): None for key in spec}
 
 
-def _index(key: Any, names: list[str]) -> int:
+def feature_index(key: Any, names: list[str], option: str) -> int:
+    """The place of a feature that `option` names or counts."""
     if isinstance(key, str):
         if key not in names:
-            raise ValueError(f"categorical_features names {key!r}, which is not a feature of X.")
+            raise ValueError(f"{option} names {key!r}, which is not a feature of X.")
         return names.index(key)
     index = next((j for j in range(-len(names), len(names)) if j == key), None)
     if index is None:
-        raise ValueError(f"categorical_features has index {key!r}, but X has {len(names)} features.")
+        raise ValueError(f"{option} has index {key!r}, but X has {len(names)} features.")
     return index % len(names)
 
 
@@ -244,7 +247,7 @@ def _found(column: Any) -> np.ndarray:
 
 
 def _of_dtype(column: Any) -> Categories:
-    """The categories of a column's dtype; None if that is not one of categories or truth values."""
+    """The categories of a column's dtype; None if that is not one of categories, truth values or text."""
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":  # of pandas
@@ -255,7 +258,21 @@ def _of_dtype(column: Any) -> Categories:
         return _distinct(column.to_numpy())
     if str(dtype).lower().startswith("bool") or (str(dtype) == "object" and _all_bool(_cells(column))):
         return np.array([False, True])
-    return None
+    return _distinct(_cells(column)) if _is_text(_cells(column)) else None
+
+
+def _is_text(values: np.ndarray) -> bool:
+    """Whether all values are text, and not all of it numbers."""
+    if values.dtype.kind not in "OUST":
+        return False
+    observed = values[~is_missing(values)]
+    if len(observed) == 0 or not all(isinstance(value, (str, bytes)) for value in observed):
+        return False
+    try:
+        observed.astype(np.float64)
+    except ValueError:
+        return True
+    return False
 
 
 def _all_bool(values: np.ndarray) -> bool:
@@ -375,3 +392,34 @@ def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     check_classification_targets(y)
     estimator.classes_, codes = np.unique(y, return_inverse=True)
     return codes.astype(np.int64)
+
+
+def fit_target(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
+    """The target of a scikit-learn regressor as float64."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
+    target = np.asarray(y, dtype=np.float64)
+    if not np.isfinite(target).all():
+        raise ValueError("Input y contains NaN or infinity: every training row needs a number.")
+    return target
+
+
+def fit_weights(estimator: Any, sample_weight: Any, classes: np.ndarray) -> np.ndarray | None:
+    """How often each training row counts, by its own weight and that of its class; None: all once.
+
+    `classes` are the codes of `fit_classes`; the estimator may have a parameter `class_weight`.
+    """
+    class_weight = getattr(estimator, "class_weight", None)
+    if sample_weight is None and class_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, classes, dtype=np.float64, ensure_non_negative=True)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, estimator.classes_[classes])
+    if not weight.any():
+        raise ValueError("sample_weight and class_weight leave no row that counts: all weights are zero.")
+    return weight

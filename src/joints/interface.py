@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class TrainingFold:
     n_categories : int64 of shape (n_features,)
         K of each categorical feature, 0 for a continuous one.
     forest : fitted joints.ForestClassifier
-        The forest grown on these rows, the same for all methods.
+        The forest grown on these rows, the same for all methods; None for a method that does not need it.
     seed : int
         Seed for anything random in the method.
     n_jobs : int
@@ -51,6 +51,8 @@ class TrainingFold:
 
 class Method(ABC):
     """One method; its parameters in `config/methods.yaml` are the arguments of its constructor."""
+
+    needs_forest: ClassVar[bool] = True  # False: it does not use the fold's forest, which may then be None
 
     @abstractmethod
     def fit(self, fold: TrainingFold) -> Self:

@@ -1,7 +1,8 @@
 """Compile all numerical code now instead of when it is first used: ``python -m joints.prepare``.
 
-Every estimator is used once on a small table of mixed features with holes.  Compiled code is kept on disk (see
-`joints.numerics.compiled`), so this takes about a minute after an installation and a few seconds at any other time.
+Every estimator is used once on a small table of mixed features with holes, in two processes.  Compiled code is kept on
+disk (see `joints.numerics.compiled`), so this takes about a minute after an installation and a few seconds at any other
+time.
 """
 
 from __future__ import annotations
@@ -10,19 +11,24 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from joints.circuit.evidence import Evidence
 from joints.circuit.generative import GenerativeForestClassifier
+from joints.circuit.generative_regressor import GenerativeForestRegressor
 from joints.circuit.learnspn_classifier import LearnSPNClassifier
 from joints.forest.classifier import ForestClassifier
 from joints.impute.knn import KNNImputer
 from joints.impute.mean import MeanImputer
 from joints.impute.missforest import MissForestImputer
+from joints.inspect import robustness
 from joints.numerics.compiled import MARKER
 
 CATEGORIES = {3: 3, 4: 2}
+PROCESSES = 2
 
 
 def table(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,33 +56,54 @@ def steps() -> dict[str, Callable[[], object]]:
         model.predict_proba(holes)
         model.log_joint(holes)
         model.predict_proba(holes, target=3, y=y)
-        model.sample(2, given=holes[:1])
+        model.predict(holes, target=0)
+        model.predict_proba(Evidence(holes, between={1: (holes[:, 1] - 1, holes[:, 1] + 1)}))
+        robustness(model, holes[:2])
+        model.sample(2, given=Evidence(np.full((1, 5), np.nan), between={0: (0, 1)}, among={3: [0, 1]}))
 
     def impute(*imputers: MeanImputer | KNNImputer | MissForestImputer) -> None:
         for imputer in imputers:
             imputer.set_params(categorical_features=CATEGORIES).fit(X).transform(holes)
             imputer.fit(holes).transform(holes)
 
+    def regress() -> None:
+        regressor = GenerativeForestRegressor(2, random_state=0, categorical_features=CATEGORIES).fit(holes, X[:, 0])
+        regressor.predict(X)
+        regressor.predict(holes)
+
+    # those that share little come first, so that the processes compile different things
     return {
         "growing forests": lambda: forest.fit(holes, y).fit(X, y).predict_proba(X),
-        "Friedman's method": lambda: forest.predict_proba(holes),
-        "surrogate splits": lambda: forest.predict_proba(holes, missing="surrogate"),
-        "Generative Forests": lambda: ask(factorised),
-        "LearnSPN leaves": lambda: ask(learned),
         "LearnSPN": lambda: ask(learnspn),
+        "Generative Forests": lambda: ask(factorised),
+        "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
+        "regression": regress,
         "mean imputation": lambda: impute(MeanImputer()),
         "KNN imputation": lambda: impute(KNNImputer(metric="published"), KNNImputer(metric="huang")),
-        "MissForest": lambda: impute(MissForestImputer(2, random_state=0)),
+        "surrogate splits": lambda: forest.fit(X, y).predict_proba(holes, missing="surrogate"),
+        "Friedman's method": lambda: forest.fit(X, y).predict_proba(holes),
+        "LearnSPN leaves": lambda: ask(learned),
     }
 
 
-def main() -> None:
+def compile_step(name: str) -> str:
+    """Compile what one step needs; in a process of the pool."""
     os.environ[MARKER] = os.devnull  # the steps say it all
-    start, all_of = time.monotonic(), steps()
-    end = "\r" if sys.stderr.isatty() else "\n"
-    for i, (name, step) in enumerate(all_of.items()):
-        print(f"Compiling numerical code, {i + 1} of {len(all_of)}: {name:24s}", end=end, file=sys.stderr, flush=True)
-        step()
+    steps()[name]()
+    return name
+
+
+def main() -> None:
+    start, names = time.monotonic(), list(steps())
+
+    def say(done: int, name: str) -> None:
+        end = "\r" if sys.stderr.isatty() else "\n"
+        print(f"Compiling numerical code, {done} of {len(names)} done{name:24s}", end=end, file=sys.stderr, flush=True)
+
+    say(0, "")
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        for i, step in enumerate(as_completed([pool.submit(compile_step, name) for name in names])):
+            say(i + 1, f": {step.result()}")
     print(f"Numerical code is ready ({time.monotonic() - start:.0f} seconds).{' ' * 32}", file=sys.stderr)
 
 

@@ -3,7 +3,8 @@
 The workflow tells what its jobs are expected to cost (`expect`).  A dry run prints the sum.
 
 Snakemake finds the plugin by the name of this package.  On a terminal one line is updated in place; elsewhere a line is
-printed every so often.  Jobs report their own errors, in one sentence each; here failures are only counted.
+printed every so often.  Jobs report their own errors, in one sentence each; here failures are counted, and named where
+the job could not do so: it was killed, could not start, or ran on another machine.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from time import monotonic
+from pathlib import Path
+from time import monotonic, time
 from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
+SAID = " CRITICAL joints: "  # in the log of a job that stopped, before the sentence (see joints.runtime.log)
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
 
 
@@ -32,9 +35,10 @@ class Expectation:
     cores: int | None = None
 
 
-def expect(jobs: Callable[[], Mapping[Any, float]], cores: int | None) -> None:
-    """Tell which jobs will run and what they will cost, on how many cores."""
-    Expectation.jobs, Expectation.cores = staticmethod(jobs), cores
+def expect(costs: Callable[[Any], Mapping[Any, float]], workflow: Any) -> None:
+    """Tell what the jobs of a workflow will cost: a function of Snakemake's graph of jobs, which is not there yet."""
+    Expectation.jobs = staticmethod(lambda: costs(workflow.dag))
+    Expectation.cores = workflow.resource_settings.cores
 
 
 class Progress:
@@ -89,11 +93,43 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def reason(event: dict[str, Any], wildcards: dict[str, str], start: float) -> str:
+    """Why a job failed, from Snakemake's event, in one line; nothing if the job itself has said so on this terminal."""
+    logs = [Path(path) for path in event.get("log") or []]
+    said = next((sentence for path in logs[:1] if (sentence := last_words(path, start))), "")
+    remote = "external_jobid" in (event.get("aux") or {})
+    if said:
+        return said if remote else ""
+    about = ", ".join(f"{name} {value}" for name, value in wildcards.items() if value)
+    job = f"the job {event.get('rule_name')}" + (f" ({about})" if about else "")
+    found = [path for path in logs if path.is_file() and path.stat().st_mtime >= start - 1]
+    where = f" (More in {found[-1]}.)" if found else ""
+    why = first_line(str(event.get("rule_msg") or "")) or "it was killed, ran out of memory, or could not start"
+    return f"Error: {job} ended without a message: {why.rstrip('.')}.{where}"
+
+
+def last_words(log: Path, start: float) -> str:
+    """The sentence that a job, started at `start`, has left in its log when it stopped."""
+    try:
+        if log.stat().st_mtime < start - 1:
+            return ""
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(SAID)[2] for line in reversed(lines) if SAID in line), "")
+
+
+def first_line(text: str) -> str:
+    """The first line of a message that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
 class LogHandler(LogHandlerBase):
     """Snakemake's side of the progress line."""
 
     def __post_init__(self) -> None:
         self.progress = Progress()
+        self.jobs: dict[Any, tuple[dict[str, str], float]] = {}  # wildcards, and when they started
         self.stream: TextIO = sys.stderr
         self.shown = -SECONDS_BETWEEN_LINES
         self.width = 0
@@ -116,6 +152,7 @@ class LogHandler(LogHandlerBase):
             case LogEvent.RUN_INFO:
                 self.progress = Progress(Expectation.jobs(), Expectation.cores)
             case LogEvent.JOB_INFO:
+                self.jobs[event["jobid"]] = (event.get("wildcards") or {}, time())
                 self.progress.started(event["jobid"], now)
                 self._show_soon()
             case LogEvent.JOB_FINISHED:
@@ -126,7 +163,16 @@ class LogHandler(LogHandlerBase):
                     self._show_soon()
             case LogEvent.JOB_ERROR:
                 self.progress.ended(event["jobid"], now, failed=True)
+                wildcards, start = self.jobs.get(event["jobid"], ({}, 0.0))
+                self._say(reason(event, wildcards, start))
                 self._show(now, at_once=True)
+            case LogEvent.ERROR:
+                self._say(f"Error: {first_line(str(event.get('msg', '')))}")
+
+    def _say(self, sentence: str) -> None:
+        if sentence:
+            self.stream.write(("\n" if self.width else "") + sentence + "\n")
+            self.width = 0
 
     def _show_soon(self) -> None:
         if self.timer is None or not self.timer.is_alive():

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from mixed import hide, mixed_table
+from mixed import hide, mixed_table, weights_in_bootstrap_samples
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -19,7 +19,9 @@ DOMAINS = {2: 3, 3: 2}
     [
         GenerativeForestClassifier(n_estimators=5),
         GenerativeForestClassifier(n_estimators=5, combine="mixture", n_jobs=2),
-    ]
+        GenerativeForestClassifier(n_estimators=5, bootstrap=False),
+    ],
+    expected_failed_checks=weights_in_bootstrap_samples,
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -91,7 +93,7 @@ def test_predicting_a_feature_ignores_its_own_column_and_checks_the_request(tabl
     accuracy = (gef.predict(X, target=2, y=y) == X[:, 2]).mean()
     assert accuracy > 0.6  # half of the values follow the class, the others are drawn among three
     with pytest.raises(ValueError, match="continuous"):
-        gef.predict(X, target=0)
+        gef.predict_proba(X, target=0)
     with pytest.raises(ValueError, match="not a feature"):
         gef.predict(X, target="colour")
     with pytest.raises(ValueError, match="4 features"):

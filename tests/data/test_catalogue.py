@@ -73,6 +73,15 @@ def test_the_numbers_are_those_of_table_1(catalogue, shared):
         }
 
 
+def test_the_modern_run_needs_no_openml(catalogue, root):
+    modern = read_yaml(root / "config/modern.yaml")
+    assert modern["fetch"]["sources"] == ["wheel", "sklearn"]
+    assert len(modern["datasets"]) == len(set(modern["datasets"])) >= 13
+    for name in modern["datasets"]:
+        assert {"wheel", "sklearn"} & set(catalogue[name].kinds()), name
+        assert set(catalogue[name].numbers) == {"n", "categorical", "continuous", "classes", "majority"}, name
+
+
 def test_the_quick_run_needs_no_openml(catalogue, root):
     quick = read_yaml(root / "config/quick.yaml")
     # texture alone takes as long as the other nine together

@@ -50,7 +50,7 @@ def test_a_reason_comes_back_with_whether_to_try_again(tmp_path):
     with pytest.raises(SourceError, match="connection failed") as caught:
         child.call(
             "joints.data.sources.url:download_file",
-            {"address": "http://127.0.0.1:9/x", "path": str(tmp_path / "x")},
+            {"address": "http://127.0.0.1:9/x", "path": str(tmp_path / "x"), "most_bytes": 1000},
             60,
         )
     assert caught.value.retry
@@ -66,7 +66,7 @@ def test_a_child_does_not_outlive_its_time_when_its_parent_is_killed(openml, tmp
     openml.fault = "hang"
     code = (
         "from joints.data import child\n"
-        f"where = {{'address': '{openml.base}/files/x', 'path': '{tmp_path}/x'}}\n"
+        f"where = {{'address': '{openml.base}/files/x', 'path': '{tmp_path}/x', 'most_bytes': 1000}}\n"
         "child.call('joints.data.sources.url:download_file', where, 4)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code])

@@ -19,7 +19,8 @@ from joints.data import fetch as fetching
 from joints.data import store
 from joints.data.catalogue import DatasetEntry
 from joints.data.fetch import fetch
-from joints.data.sources import Settings
+from joints.data.raw import normalise
+from joints.data.sources import Settings, url
 from joints.errors import JointsError
 from joints.study.plan import Plan
 
@@ -209,6 +210,70 @@ def test_url_of_a_file(openml, settings):
     table, record = fetch("t", [source], ["kind"], settings)
     assert table["kind"].tolist() == ["u", "v"] and table["a"].isna().tolist() == [False, True]
     assert record["address"] == f"{openml.base}/files/t.csv" and record["sha256"] == sha(TEXT.encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"member": "bomb"}, r"the member 'bomb' of the archive has more than 0\.05 megabytes \('fetch.megabytes'\)$"),
+        ({"url": "here:large.csv", "member": None}, r"the download has more than 0\.05 megabytes"),
+        ({"member": "../../etc/passwd"}, r"the member '../../etc/passwd' of the archive leads out of it$"),
+        ({"url": "here:odd.zip"}, r"the archive cannot be read \(.*\)$"),
+        ({"url": "here:wide.csv", "member": None}, r"the file has 100001 columns, but at most 100000 are read$"),
+        ({"url": "here:zero.csv", "member": None}, r"the file is not UTF-8 text \(a zero at byte 3\)$"),
+        ({"url": "here:long.csv", "member": None}, r"line 2 cannot be read \(field larger than field limit.*\)$"),
+    ],
+)
+def test_a_file_that_is_not_what_it_should_be(openml, settings, change, reason):
+    """One sentence, at once, and nothing is kept."""
+    small = replace(settings, megabytes=0.05 if "0" in reason.partition("has more")[2] else 2)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as opened:
+        opened.writestr("bomb", "0" * 10**7)
+        opened.writestr("member", "x")
+    openml.files["t.zip"] = packed.getvalue()
+    openml.files["large.csv"] = b"x" * 10**6
+    unknown = bytearray(archive(member=TEXT))  # a method of compression that nobody has
+    unknown[8], unknown[unknown.index(b"PK\1\2") + 10] = 77, 77
+    openml.files["odd.zip"] = bytes(unknown)
+    openml.files["wide.csv"] = (",".join(f"c{i}" for i in range(100_001)) + "\n").encode() * 2
+    openml.files["zero.csv"] = b"a,b\0\n1,2\n"
+    openml.files["long.csv"] = b"a,b\n1," + b"x" * 200_000 + b"\n"
+    spec = {"url": "here:t.zip", "member": "member", "sha256": "0" * 64, **change}
+    spec = {key: value for key, value in spec.items() if value is not None}
+    if "member" not in spec and spec["url"] != "here:large.csv":
+        spec["sha256"] = sha(openml.files[spec["url"].removeprefix("here:")])
+    with pytest.raises(JointsError, match=reason):
+        fetch("it", [{"url": spec}], [], small)
+    assert content(settings.folder) == {}
+    assert sum(openml.requests.values()) == 1  # another attempt would not help
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("http://a.org/x", "http://a.org/y", True),
+        ("http://a.org/x", "https://a.org/x", True),
+        ("https://a.org/x", "http://a.org/x", False),
+        ("https://a.org/x", "https://b.org/x", False),
+        ("https://a.org/x", "file:///etc/passwd", False),
+    ],
+)
+def test_redirects_stay_where_they_are(before, after, same):
+    if same:
+        assert url._same_place(before, after) == after
+    else:
+        with pytest.raises(JointsError, match="the server redirects to another place"):
+            url._same_place(before, after)
+
+
+def test_many_columns_are_checked_in_no_time():
+    """Looking for duplicates took time quadratic in the columns."""
+    frame = pd.DataFrame(np.zeros((1, 20_000)), columns=[f"c{i}" for i in range(20_000)])
+    start = time.process_time()
+    with pytest.raises(JointsError, match="several columns called 'c0'"):
+        normalise(pd.concat([frame, frame[["c0"]]], axis=1))
+    assert time.process_time() - start < 2
 
 
 def test_url_in_full_and_member_of_a_zip(openml, settings):

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from joints.data import store
+from joints.errors import JointsError
 
 FRAME = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
 
@@ -110,3 +111,17 @@ def test_locks_exclude_other_processes(tmp_path):
 
 def test_the_record_is_plain_json(kept):
     assert json.loads((kept / store.RECORD).read_text())["rows"] == 3
+
+
+def test_a_lock_that_is_a_symbolic_link_is_refused(tmp_path):
+    """What it points to keeps its content."""
+    target = tmp_path / "precious.txt"
+    target.write_text("content")
+    (tmp_path / ".x.lock").symlink_to(target)
+    with pytest.raises(JointsError, match=r"\.x\.lock is a symbolic link"), store.locked(tmp_path / "x"):
+        pass
+    assert target.read_text() == "content"
+    (tmp_path / ".y.lock").write_text("content")
+    with store.locked(tmp_path / "y"):
+        pass
+    assert (tmp_path / ".y.lock").read_text() == "content"

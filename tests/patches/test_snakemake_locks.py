@@ -1,74 +1,75 @@
-"""Locks of killed runs."""
+"""Locks of Snakemake's: those of killed runs, and those of others."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from joints.patches import snakemake_locks, versions
-from joints.patches.snakemake_locks import forget_killed_runs
-
-PROGRAM = (
-    "import sys; from joints.patches.snakemake_locks import forget_killed_runs; "
-    "print(forget_killed_runs(sys.argv[1]), flush=True)"
-)
-
-
-@pytest.fixture(autouse=True)
-def released():
-    """This process is not a run of Snakemake's: what it holds ends with the test."""
-    yield
-    while snakemake_locks._held:
-        snakemake_locks._held.pop().close()
-
-
-def test_a_killed_run_leaves_no_lock(tmp_path):
-    folder = tmp_path / ".snakemake"
-    left = folder / "locks" / "0.output.lock"
-    left.parent.mkdir(parents=True)
-    left.write_text("results/table1.csv")
-    command = [sys.executable, "-c", PROGRAM + "; import time; time.sleep(60)", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout.readline() == "True\n" and not left.exists()
-        left.write_text("results/table1.csv")
-        assert not forget_killed_runs(folder) and left.exists()  # it is at work
-        run.kill()
-        run.wait()
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(folder)], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n" and not left.exists()
-
+from joints.patches.snakemake_locks import locks_about
 
 SNAKEFILE = """
 rule make:
-    output: "made.txt"
+    output: config.get("name", "made") + "/it.txt"
     shell: "test -e quick || sleep 60; touch {output}"
+"""
+PATCHED = """
+from joints.patches.snakemake_locks import ask_before_locking
+ask_before_locking(lambda folder: print("asked", folder.name))
 """
 
 
+def snakemake(folder, *arguments):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
+    return subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes)
+
+
+def wait_for(path, process, seconds=60):
+    end = time.monotonic() + seconds
+    while not path.exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    assert path.exists()
+
+
 def test_snakemake_itself_refuses_to_go_on_after_a_killed_run(tmp_path):
-    """And it goes on when the locks are forgotten."""
+    """And it goes on when the locks about its files are removed."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1"]
-    settings = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     locks = tmp_path / ".snakemake" / "locks"
-    with subprocess.Popen(command, start_new_session=True, **settings) as run:
-        end = time.monotonic() + 60
-        while not (locks / "0.output.lock").exists() and run.poll() is None and time.monotonic() < end:
-            time.sleep(0.05)
+    with snakemake(tmp_path) as run:
+        wait_for(locks / "0.output.lock", run)
         os.killpg(run.pid, signal.SIGKILL)
     (tmp_path / "quick").touch()
-    refused = subprocess.run(command, check=False, **settings)
-    assert refused.returncode != 0 and "kill signal" in refused.stdout and list(locks.iterdir())
-    assert forget_killed_runs(tmp_path / ".snakemake") and not list(locks.iterdir())
-    done = subprocess.run(command, check=False, **settings)
-    assert done.returncode == 0 and (tmp_path / "made.txt").exists(), done.stdout
+    with snakemake(tmp_path) as refused:
+        assert "kill signal" in refused.communicate()[0] and refused.returncode != 0
+    assert locks_about(locks, ["elsewhere"]) == []
+    assert locks_about(locks, ["made"]) == [locks / "0.output.lock"]
+    (locks / "0.output.lock").unlink()
+    with snakemake(tmp_path) as done:
+        assert done.communicate() and done.returncode == 0 and (tmp_path / "made/it.txt").exists()
+
+
+def test_a_run_that_ends_leaves_the_locks_of_others(tmp_path):
+    (tmp_path / "Snakefile").write_text(PATCHED + SNAKEFILE)
+    (tmp_path / "quick").touch()
+    other = tmp_path / ".snakemake" / "locks" / "0.output.lock"
+    other.parent.mkdir(parents=True)
+    other.write_text("other/it.txt\n")
+    with snakemake(tmp_path) as run:
+        assert "asked locks" in run.communicate()[0] and run.returncode == 0
+    assert [path.name for path in other.parent.iterdir()] == ["0.output.lock"]
+    with snakemake(tmp_path, "--dry-run", "--forceall") as dry:
+        assert "asked" not in dry.communicate()[0]
+    with snakemake(tmp_path, "--unlock") as unlocked:
+        assert unlocked.communicate() and not other.exists()
 
 
 @pytest.mark.parametrize("installed", ["9.19.0", "10.0.0", None])
-def test_an_unknown_version_keeps_its_locks(tmp_path, monkeypatch, installed):
+def test_an_unknown_version_is_left_alone(monkeypatch, installed):
     def version(library):
         if installed is None:
             raise versions.PackageNotFoundError(library)
@@ -76,12 +77,9 @@ def test_an_unknown_version_keeps_its_locks(tmp_path, monkeypatch, installed):
 
     monkeypatch.setattr(versions, "version", version)
     versions.warn.cache_clear()
-    left = tmp_path / "locks" / "0.output.lock"
-    left.parent.mkdir()
-    left.touch()
     with pytest.warns(versions.PatchWarning, match=r"locks of killed runs are left.*snakemake --unlock") as said:
-        assert forget_killed_runs(tmp_path)
-    assert len(said) == 1 and left.exists()
+        assert not snakemake_locks.ask_before_locking(lambda folder: None)
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize("name", ["0.output.lock.json", "output.lock", "locks.db", "1.input.lock/owner"])
@@ -90,7 +88,6 @@ def test_another_layout_keeps_all_of_its_locks(tmp_path, name):
     known, other = tmp_path / "locks" / "0.output.lock", tmp_path / "locks" / name
     other.parent.mkdir(parents=True)
     for path in (known, other):
-        path.touch()
+        path.write_text("results/it.csv\n")
     with pytest.warns(versions.PatchWarning, match=r"locks of killed runs are left.*snakemake --unlock"):
-        assert forget_killed_runs(tmp_path)
-    assert known.exists() and other.exists()
+        assert locks_about(Path(tmp_path / "locks"), ["results"]) == []

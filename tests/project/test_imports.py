@@ -23,7 +23,8 @@ ALLOWED = {
     "study": LIBRARY | {"forest", "circuit", "impute", "data", "runtime"},
     "render": LIBRARY | {"forest", "circuit", "impute", "data", "runtime", "study"},
     "__init__": {"lazy", "forest", "circuit"},
-    "prepare": LIBRARY | {"forest", "circuit", "impute"},
+    "inspect": LIBRARY | {"forest", "circuit"},
+    "prepare": LIBRARY | {"forest", "circuit", "impute", "inspect"},
 }
 STEMS = {"__init__"}  # one per package
 

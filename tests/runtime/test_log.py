@@ -51,3 +51,8 @@ def test_termination_lets_temporary_files_be_removed(tmp_path):
     result, _ = script(tmp_path, body)
     assert result.returncode == 143
     assert [p.name for p in tmp_path.iterdir()] == ["sub"]
+
+
+def test_an_interrupt_says_nothing(tmp_path):
+    result, _ = script(tmp_path, "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)")
+    assert result.returncode in (130, -2) and result.stderr == ""

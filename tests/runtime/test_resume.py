@@ -1,8 +1,9 @@
-"""Jobs in parts: what a killed job had finished is not recomputed."""
+"""Jobs in parts: what a job had finished, or an earlier one has computed, is not computed again."""
 
+import pandas as pd
 import pytest
 
-from joints.runtime.resume import write_in_parts
+from joints.runtime.resume import for_all, write_in_parts
 
 
 class Stopped(Exception):
@@ -14,10 +15,10 @@ def job(folder, parts, computed, stop_at=None, depends_on="settings"):
         if part == stop_at:
             raise Stopped
         computed.append(part)
-        return [f"part,value\n{part},1\n{part},2\n", f"part,seconds\n{part},3\n"]
+        return pd.DataFrame({"part": [part] * 2, "value": [1, 2]}), pd.DataFrame({"part": [part], "seconds": [3]})
 
     outputs = [folder / "scores.csv", folder / "seconds.csv"]
-    write_in_parts(outputs, parts, compute, depends_on, [folder / "input"])
+    write_in_parts(outputs, compute, {part: (part,) for part in parts}, depends_on, [folder / "input"])
     return outputs
 
 
@@ -32,7 +33,29 @@ def test_the_parts_become_the_output(folder):
     assert (
         scores.read_text() == "part,value\n1,1\n1,2\n2,1\n2,2\n" and seconds.read_text() == "part,seconds\n1,3\n2,3\n"
     )
-    assert sorted(path.name for path in folder.iterdir()) == ["input", "scores.csv", "seconds.csv"]
+
+
+def test_a_job_whose_output_was_removed_computes_nothing_again(folder):
+    computed = []
+    outputs = job(folder, [1, 2], computed)
+    before = [path.read_bytes() for path in outputs]
+    for path in outputs:
+        path.unlink()
+    assert [path.read_bytes() for path in job(folder, [1, 2], computed)] == before
+    assert computed == [1, 2]
+
+
+def test_one_task_that_fails_does_not_stop_the_others(folder):
+    done = []
+
+    def write(task, path):
+        if task == "wrong":
+            raise Stopped(path)
+        done.append((task, path))
+
+    with pytest.raises(Stopped, match="b"):
+        for_all(write, [("right",), ("wrong",), ("good",)], ["a", "b", "c"])
+    assert done == [("right", "a"), ("good", "c")]
 
 
 def test_a_job_that_stopped_goes_on_where_it_was(folder):

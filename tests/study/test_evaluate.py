@@ -13,10 +13,19 @@ from joints.runtime.files import csv_text, write_csv
 from joints.study import metrics
 from joints.study.entries import MethodEntry, make
 from joints.study.evaluate import score
-from joints.study.forests import file_name, from_folders, grow_into, grown_once, read_forest, write_forest
+from joints.study.forests import (
+    file_name,
+    from_folders,
+    grow_into,
+    grown_each_time,
+    grown_once,
+    read_forest,
+    write_forest,
+)
+from joints.study.mechanisms.blocks import MissingInBlocks
 from joints.study.mechanisms.mcar import CompletelyAtRandom
 from joints.study.protocol import Protocol, folds_of
-from joints.study.scores import KEYS, OF_MODEL, read_scores
+from joints.study.scores import CONFIDENCE, KEYS, OF_MODEL, read_scores
 
 PROTOCOL = Protocol(seed=7, folds=2, rates=(0, 0.3, 0.9), repetitions=2)
 
@@ -41,7 +50,7 @@ METRICS = {"accuracy": metrics.accuracy, "log_loss": metrics.log_loss, "brier": 
 def run(cls, folder, n_jobs=1, repetitions=(1, 2), **parameters):
     model = make(f"joints.study.methods.{cls}", parameters)
     study = ("it", from_folders([folder]), MECHANISMS, METRICS, n_jobs)
-    return score(dataset(), PROTOCOL, repetitions, model, *study)
+    return score(dataset(), PROTOCOL, repetitions, model, *study)[:2]
 
 
 def answer(scores, name):
@@ -234,3 +243,98 @@ def test_a_model_with_one_answer(forests):
 def test_a_method_that_cannot_be_made(cls, parameters, reason):
     with pytest.raises(JointsError, match=f"{cls} cannot be .*{reason}"):
         make(cls, parameters)
+
+
+RANGES = {
+    "tree_start": lambda a: a * 2,
+    "leaf_start": lambda a: a + 1,
+    "feature": lambda a: np.where(a >= 0, 99, a).astype(a.dtype),
+    "threshold": lambda a: np.full_like(a, np.nan),
+    "subset": lambda a: a + 10**6,
+    "right": lambda a: a + np.int32(10**6),
+    "leaf": lambda a: a + np.int32(1),
+    "counts": lambda a: a[:, :1],
+    "seeds": lambda a: a[1:],
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_numbers_of_a_forest_that_point_nowhere(forests, tmp_path, name):
+    """A kernel would read beyond its arrays."""
+    path = tmp_path / "forest.npz"
+    with np.load(next(forests.iterdir())) as arrays:
+        np.savez(path, **{**arrays, name: RANGES[name](arrays[name])})
+    with pytest.raises(JointsError, match=r"forest\.npz is not a readable forest .*: delete it and run"):
+        read_forest(path)
+
+
+class Recorder(Method):
+    """Keeps what it was fitted on."""
+
+    needs_forest = False
+
+    def __init__(self):
+        self.folds = []
+
+    def fit(self, fold):
+        self.folds.append(fold)
+        return self
+
+    def predict_proba(self, X):
+        self.seen = X
+        return np.full((len(X), 3), 1 / 3)
+
+
+def test_values_missing_in_training_too():
+    data, recorder = dataset(), Recorder()
+
+    def no_forest(fold):
+        raise AssertionError("a method without a forest waits for none")
+
+    scores, seconds = score(data, PROTOCOL, [1], recorder, "it", no_forest, MECHANISMS, METRICS, training=True)[:2]
+    assert len(recorder.folds) == 2 * len(PROTOCOL.rates) and len(scores) == len(seconds) == len(recorder.folds)
+    for i, fold in enumerate(recorder.folds):
+        rate = PROTOCOL.rates[i % 3]
+        assert fold.forest is None and np.isnan(fold.X).sum() == int(rate * fold.X.size)
+        np.testing.assert_allclose(np.nanmean(fold.X[:, :2], axis=0), 0, atol=0.02)  # by the values that are left
+        np.testing.assert_allclose(np.nanstd(fold.X[:, :2], axis=0), 1, atol=0.02)
+    nested = [np.isnan(fold.X) for fold in recorder.folds[:3]]
+    assert not (nested[1] & ~nested[2]).any()
+
+
+def test_the_forest_of_incomplete_training_rows_is_grown_from_them():
+    data, grown = dataset(), []
+    own = grown_each_time(data, PROTOCOL, {"n_estimators": 3})
+
+    def forest_of(fold):
+        grown.append(np.isnan(fold.X).mean())
+        return own(fold)
+
+    model = make("joints.study.methods.gef.GenerativeForest", {})
+    scores, seconds = score(data, PROTOCOL, [1], model, "gef", forest_of, MECHANISMS, METRICS, training=True)[:2]
+    np.testing.assert_allclose(grown, 2 * list(PROTOCOL.rates), atol=0.01)
+    assert (seconds["fit_seconds"] > 0).all() and set(scores["rate"]) == set(PROTOCOL.rates)
+
+
+def test_one_fit_answers_for_all_mechanisms_of_a_group(forests):
+    recorder = Recorder()
+    both = {**MECHANISMS, "blocks": MissingInBlocks()}
+    study = (from_folders([forests]), both, METRICS)
+    scores, _, _ = score(dataset(), PROTOCOL, [1], recorder, "it", *study)
+    assert len(recorder.folds) == 2 and set(scores["mechanism"]) == {"mcar", "blocks"}
+    alone, _, _ = score(dataset(), PROTOCOL, [1], Recorder(), "it", from_folders([forests]), MECHANISMS, METRICS)
+    assert csv_text(scores[scores["mechanism"] == "mcar"]) == csv_text(alone)
+
+
+def test_confidences_are_those_of_the_calibration_error(forests):
+    """Over a single fold the bins give the metric itself."""
+    model = make("joints.study.methods.gef.GenerativeForest", {})
+    study = (from_folders([forests]), MECHANISMS, {"calibration": metrics.calibration_error, **METRICS})
+    scores, _, bins = score(dataset(), PROTOCOL, [1], model, "it", *study)
+    assert bins.columns.tolist() == CONFIDENCE and not bins.duplicated(CONFIDENCE[:-3]).any()
+    keys = ["answer", "rate"]
+    totals = bins.groupby(keys)[["rows", "correct"]].sum()
+    assert (totals["rows"] == 150).all()
+    np.testing.assert_allclose(totals["correct"] / totals["rows"], scores.groupby(keys)["accuracy"].mean(), atol=1e-12)
+    gaps = (bins["correct"] - bins["confidence"]).abs().groupby([bins[key] for key in keys]).sum() / 150
+    assert (gaps <= scores.groupby(keys)["calibration"].mean() + 1e-12).all()  # folds average out

@@ -48,14 +48,34 @@ def test_a_method_that_takes_another_answer_of_a_model_changes_nothing_about_the
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 1, 1e6])
-def test_guesses_of_costs_decide_about_threads_and_never_about_names(tmp_path, seconds):
-    expensive = {**yaml.safe_load((ROOT / "config/methods.yaml").read_text())["gef"], "seconds": seconds}
-    before = plan(tmp_path)
-    after = plan(tmp_path, {"gef": expensive})
+def test_costs_decide_about_jobs_and_never_about_names(tmp_path, seconds):
+    before, after = plan(tmp_path), costing(tmp_path, {"bank": {"gef": seconds}})
     assert after.all_scores == before.all_scores and after.all_seconds == before.all_seconds
     assert after.forests("bank", "6-10") == before.forests("bank", "6-10")
     assert after.model("gef") == before.model("gef")
-    assert after.threads("bank", "gef", "1-5") == (1 if seconds <= 1 else 2)
+    (job,) = (job for job in after.score_jobs if job.dataset == "bank" and job.pieces.get("gef") == "1-5")
+    assert job.threads == (2 if seconds == 1e6 else 1)
+    assert job.name == ("score_bank_mcar_1_gef" if seconds == 1e6 else "score_bank_mcar_1")
+
+
+def costing(tmp_path, costs):
+    """The paper's plan with other costs."""
+    (tmp_path / "costs.yaml").write_text(yaml.safe_dump(costs))
+    return plan(tmp_path, catalogues={"costs": str(tmp_path / "costs.yaml")})
+
+
+def test_every_score_has_one_job_and_long_ones_have_their_own(tmp_path):
+    costs = {"breast": dict.fromkeys(("surrogate", "mean", "knn", "learnspn", "gef"), 1.0) | {"missforest": 9.0}}
+    (tmp_path / "costs.yaml").write_text(yaml.safe_dump(costs))
+    protocol = {"repetitions": 7, "fewer": {"gef_lspn": 1}}
+    found = plan(tmp_path, protocol=protocol, catalogues={"costs": str(tmp_path / "costs.yaml")}, **METHODS)
+    written = [path for job in found.score_jobs for path in found.files_of(found.files.scores, job)]
+    assert sorted(written) == sorted(found.all_scores)
+    jobs = {job.name: list(job.pieces.items()) for job in found.score_jobs if job.dataset == "breast"}
+    assert jobs["score_breast_mcar_1_missforest"] == [("missforest", "1-5")]
+    assert ("gef_lspn", "1-1") in jobs["score_breast_mcar_1"] and ("mean", "1-5") in jobs["score_breast_mcar_1"]
+    assert [piece for _, piece in jobs["score_breast_mcar_6"]] == ["6-7"] * 5
+    assert len({job.name for job in found.score_jobs}) == len(found.score_jobs)
 
 
 def test_pieces(tmp_path):
@@ -128,7 +148,9 @@ def test_the_ablation_is_compared_with_the_studys_own_scores():
         ({"methods": ["gef", "mean"]}, "'reference' is 'knn', which is not among the run's 'methods'"),
         ({"methods": ["knn", "gfe"]}, r"'methods' has 'gfe', which is not in config/methods.yaml \(did you mean 'gef'"),
         ({"metrics": ["acuracy"]}, r"'metrics' has 'acuracy', which is not in .*\(did you mean 'accuracy'\?\)"),
-        ({"protocol": {"mechanisms": ["mar"]}}, "'protocol.mechanisms' has 'mar', which is not in config/mechanisms"),
+        ({"protocol": {"mechanisms": ["mra"]}}, "'protocol.mechanisms' has 'mra', which is not in config/mechanisms"),
+        ({"protocol": {"mechanisms": [["mcar", "mra"]]}}, "'protocol.mechanisms' has 'mra', which is not in config"),
+        ({"protocol": {"training": ["mra"]}}, "'protocol.mechanisms' has 'mra_training', which is not in config"),
         ({"datasets": ["wime"]}, r"'datasets' has 'wime'.*\(did you mean 'wine'\?\)"),
         ({"protocol": {"exceptions": {"wime": {"folds": 3}}}}, "'protocol.exceptions' has 'wime', which is not among"),
         ({"protocol": {"fewer": {"gefp": 3}}}, "'protocol.fewer' has 'gefp', which is not a method of the run with a"),
@@ -147,3 +169,35 @@ def test_a_run_without_knn_and_without_thirty_percent(tmp_path):
     own = {"methods": ["mean", "gef"], "reference": "mean", "table_rate": 0.5, "protocol": {"rates": [0.5]}}
     found = plan(tmp_path, **METHODS, **own)
     assert found.gain_figure == "againstMean" and found.rivals == ["mean"]
+
+
+def test_mechanisms_that_share_models_and_mechanisms_in_training(tmp_path):
+    protocol = {"mechanisms": [["mcar", "mar"], "blocks"], "training": ["mcar"], "repetitions": 1}
+    found = plan(tmp_path, protocol=protocol, **METHODS)
+    assert found.groups == ["mcar+mar", "blocks", "mcar_training"]
+    assert found.mechanism_names == ["mcar", "mar", "blocks", "mcar_training"]
+    assert Path("results/paper/scores/german/knn/mcar+mar/1-1.csv") in found.all_scores
+    assert [entry.name for entry in found.mechanism_group("mcar+mar")] == ["mcar", "mar"]
+    jobs = {job.mechanism: job for job in found.score_jobs if job.dataset == "german" and "knn" in job.pieces}
+    assert found.forests_of(jobs["mcar+mar"]) == found.forests("german", "1-1")
+    assert not found.own_forest("mcar+mar") and found.own_forest("mcar_training") == found.config["forest"]
+    assert found.forests_of(jobs["mcar_training"]) == []
+    (entry,) = found.mechanism_group("mcar_training")
+    assert entry.training and entry.cls == found.mechanisms["mcar"].cls
+    assert found.views[3].mechanism.label == "missing completely at random, in training too"
+
+
+def test_a_method_without_what_it_requires_is_left_out_with_a_sentence(tmp_path):
+    absent = {"label": "Oracle", "class": "my.Oracle", "requires": ["no_such_module", "NO_SUCH_FILE"]}
+    other = {"label": "Its other answer", "of": "oracle", "answer": "x"}
+    methods = {"oracle": absent, "other": other}
+    found = plan(tmp_path, methods, methods=["knn", "oracle", "other"], **METHODS)
+    assert "oracle" in found.used and not found.left_out  # documents show whatever a run has
+    assert list(found.here().used) == ["knn"]
+    assert found.here().left_out == [
+        "Oracle is not run: there is no no_such_module and no NO_SUCH_FILE.",
+        "Its other answer is not run: there is no no_such_module and no NO_SUCH_FILE.",
+    ]
+    assert plan(tmp_path, **METHODS).here().left_out == ()
+    with pytest.raises(JointsError, match="'reference' is 'oracle', but Oracle is not run"):
+        plan(tmp_path, methods, methods=["knn", "oracle"], reference="oracle", **METHODS).here()

@@ -33,6 +33,12 @@ def hide(rng, X, rate):
     return np.where(rng.random(X.shape) < rate, np.nan, X)
 
 
+def weights_in_bootstrap_samples(model):
+    """What estimators with bootstrap samples fail of scikit-learn's checks, scikit-learn's own forests too."""
+    names = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    return dict.fromkeys(names if model.bootstrap else [], "a bootstrap sample has each row times its weight")
+
+
 class PlainTree:
     """One tree of a fitted GenerativeForestClassifier, its densities computed by SciPy from the training rows."""
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -62,15 +63,19 @@ def project(finished, tmp_path):
 
 def lasting(project):
     """All files that must be byte-identical in every run: everything except times, dates and logs."""
-    changing = ("logs/", "seconds", "provenance.html", "report.html", ".json", "forests/", "data/")
+    changing = ("logs/", "seconds", "provenance.html", "report.html", ".json", "forests/", "data/", ".parts/")
     return {name: content for name, content in project.files().items() if not any(c in name for c in changing)}
 
 
 def counts(project, *arguments):
-    """Rule -> number of jobs that Snakemake would run."""
+    """Rule -> number of jobs that Snakemake would run; those that score models together."""
     lines = project.succeed("--dry-run", "--quiet", "rules", *arguments).splitlines()
     words = [line.split() for line in lines]
-    return {w[0]: int(w[1]) for w in words if len(w) == 2 and w[1].isdigit() and w[0] not in ("total", "all")}
+    listed = {w[0]: int(w[1]) for w in words if len(w) == 2 and w[1].isdigit() and w[0] not in ("total", "all")}
+    found = Counter()
+    for name, count in listed.items():  # Snakemake lists them twice
+        found["score" if name.startswith("score_") else name] += count
+    return dict(found)
 
 
 def test_everything_is_there(finished):
@@ -95,7 +100,7 @@ def test_everything_is_there(finished):
         *(("gef", a) for a in ("average", "mixture", "friedman")),
     }
     assert len(scores) == 2 * 5 * 2 * 2 * 3 and set(zip(scores["model"], scores["answer"], strict=True)) == answers
-    assert not list(finished.folder.rglob("*.tmp")) and not list(finished.folder.rglob("*.parts"))
+    assert not list(finished.folder.rglob("*.tmp"))
     provenance = json.loads((finished.results / "provenance.json").read_text())
     assert provenance["protocol"]["mechanisms"] == ["mcar"] and provenance["forest"]["n_estimators"] == 5
     assert "extends" not in provenance
@@ -120,10 +125,10 @@ def test_killed_and_started_again_gives_the_same_bytes(root, finished, tmp_path)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not (project.results / "table1.csv").exists()
-    before = {path: path.stat().st_mtime_ns for path in project.results.glob("scores/*/*/*/*.csv")}
-    first = min(before, key=before.__getitem__)
+    before = {path: path.stat().st_mtime_ns for path in project.results.glob("scores/*/*/*/*.parts/*/*")}
+    assert before
     project.succeed("--quiet", "all")
-    assert first.stat().st_mtime_ns == before[first]  # only the job that was running is done again
+    assert {path: path.stat().st_mtime_ns for path in before} == before  # only what was running is done again
     mine, theirs = lasting(project), lasting(finished)
     assert set(mine) == set(theirs) and len(mine) > 40
     assert [name for name in mine if mine[name] != theirs[name]] == []
@@ -144,32 +149,69 @@ def test_what_an_edit_makes_stale(project):
     assert edited("study/methods/missforest.py") == edited("impute/missforest.py") == {}  # not a method of this run
     assert edited("study/methods/knn.py", "\n# a comment\n") == {}
     knn = edited("study/methods/knn.py")
-    assert knn["score_method"] == 2 and "grow_forests" not in knn and "render_dataset" in knn
-    assert edited("study/methods/gef.py")["score_method"] == 2
-    assert edited("study/evaluate.py")["score_method"] == 6 and "grow_forests" not in edited("study/evaluate.py")
+    assert knn["score"] == 2 and "grow_forests" not in knn and "render_dataset" in knn
+    assert edited("study/methods/gef.py")["score"] == 2
+    assert edited("study/evaluate.py")["score"] == 2 and "grow_forests" not in edited("study/evaluate.py")
     assert edited("study/forests.py")["grow_forests"] == 2
     everything = edited("study/protocol.py")
-    assert everything["score_method"] == 6 and everything["grow_forests"] == 2
+    assert everything["score"] == 2 and everything["grow_forests"] == 2
     assert set(edited("render/figures.py")) == {"render_dataset", "draw_study", "render_agreement", "build_report"}
-    assert "score_method" not in edited("study/summarise.py")
+    assert "score" not in edited("study/summarise.py")
     style = source / "render" / "paper.mplstyle"
     style.write_text(style.read_text() + "\nlines.linewidth: 2\n")
     assert {"render_dataset", "draw_study"} <= set(counts(project))
 
 
+def test_code_that_is_edited_during_a_run_and_then_reverted(project, finished):
+    """The result of other code must not pass for one of the planned code."""
+    path = project.folder / "src" / "joints" / "study" / "methods" / "mean.py"
+    old, record = path.read_text(), project.folder / ".snakemake" / "joints" / "test" / "code.json"
+    for scores in project.results.glob("scores/*/mean/*/*.csv"):
+        scores.unlink()
+    planned = record.stat().st_mtime_ns
+    process = project.start("--quiet", "all", "--until", "summarise_dataset")
+    while record.stat().st_mtime_ns == planned and process.poll() is None:
+        time.sleep(0.01)
+    path.write_text(old + "\nX = 1\n")
+    out = process.communicate()[0]
+    assert process.returncode and out.count("Error: the code of score_models has been edited since the run") >= 1, out
+    assert not list(project.results.glob("scores/*/mean/*/*.csv"))
+    path.write_text(old)
+    project.succeed("--quiet", "all")
+    assert lasting(project) == lasting(finished)
+
+
+@pytest.mark.parametrize("name", ["scores/one/knn/mcar/1-2.csv", "data/two.npz", "raw/one.parquet", "means/one.csv"])
+def test_a_file_that_was_cut_after_it_was_written(project, finished, name):
+    """It is named; when it is deleted, the run is what it was."""
+    path = project.results / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    out = project.fail("--quiet", "all")
+    said = [line for line in out.splitlines() if line.startswith("Error")]
+    assert said and all(f"results/test/{name} is damaged (its checksum" in line for line in said), out
+    path.unlink()
+    project.succeed("--quiet", "all")
+    assert lasting(project) == lasting(finished)
+
+
 def test_adding_a_method_or_a_dataset_recomputes_nothing_else(project):
     project.config["methods"] = [*METHODS, "surrogate"]
     added = counts(project)
-    assert added["score_method"] == 2 and "grow_forests" not in added
+    assert added["score"] == 2 and "grow_forests" not in added
+    before = {path: path.stat().st_mtime_ns for path in project.results.glob("scores/*/*/*/*.parts/*/*")}
+    project.succeed("scores", "--quiet", "all")
+    after = {path: path.stat().st_mtime_ns for path in project.results.glob("scores/*/*/*/*.parts/*/*")}
+    assert before.items() < after.items() and {path.parts[-5] for path in set(after) - set(before)} == {"surrogate"}
     project.config["methods"] = METHODS
+    project.succeed("--quiet", "all")
     shutil.copy(project.folder / "one.csv", project.folder / "three.csv")
     project.catalogue["three"] = {"sources": [{"csv": {"path": "three.csv"}}], "target": "kind"}
     project.config["datasets"] = ["one", "two", "three"]
     added = counts(project)
-    assert added["score_method"] == 3 and added["grow_forests"] == 1 and added["render_dataset"] == 1
+    assert added["score"] == 1 and added["grow_forests"] == 1 and added["render_dataset"] == 1
     project.config["datasets"] = ["one", "two"]
     project.config["protocol"]["rates"] = [0, 0.3]
-    assert "grow_forests" not in counts(project) and counts(project)["score_method"] == 6
+    assert "grow_forests" not in counts(project) and counts(project)["score"] == 2
 
 
 BROKEN = '''
@@ -198,11 +240,11 @@ def test_a_method_that_fails_stops_only_what_needs_it(project):
     sentences = [line for line in out.splitlines() if line.startswith("Error:")]
     assert sorted(sentences) == [
         f"Error: dataset {name}, method broken, repetition 1, fold 2, while fitting: RuntimeError: the second fold is "
-        f"too much. (More in results/test/logs/scores/{name}/broken/mcar/1-2.log.)"
+        f"too much. (More in results/test/logs/scores/{name}/score_{name}_mcar_1.log.)"
         for name in ("one", "two")
     ]
     assert "Traceback" not in out
-    assert len(list(project.results.glob("scores/*/surrogate/*/*.csv"))) == 2  # what could finish has
+    assert len(list(project.results.glob("scores/*/surrogate/*/*.parts/*/2.0"))) == 2  # what could finish has
     assert not list(project.results.glob("scores/*/broken/*/*.csv"))
 
 
@@ -244,7 +286,7 @@ def test_a_full_disk_is_one_sentence(project):
     try:
         (full / "stuffing").write_bytes(b"x" * 4096)
         target.symlink_to(full)
-        out = project.fail("--quiet", "all", "--until", "score_method", "--config", "run=test")
+        out = project.fail("--quiet", "all", "--until", "score_one_mcar_1", "--config", "run=test")
         assert re.search(r"No space left on device: '\S*scores/one/knn/mcar/\S+'", out) and "Traceback" not in out
     finally:
         os.system(f"umount {full}")

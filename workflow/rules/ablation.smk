@@ -17,7 +17,8 @@ for dataset, variants in PLAN.variants_by_dataset.items():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=PLAN.memory(dataset),
+            mem_mb=growing(PLAN.memory(dataset)),
+            runtime=growing(PLAN.minutes(PLAN.costs.variants(dataset))),
         params:
             protocol=PLAN.variant_protocol(dataset),
             repetitions=PLAN.variant_repetitions,

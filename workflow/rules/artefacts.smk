@@ -277,7 +277,7 @@ rule build_page:
         run=PLAN.run,
         methods=PLAN.shown,
         metrics=PLAN.all_metrics,
-        mechanisms=PLAN.used_mechanisms,
+        mechanisms=list(PLAN.used_mechanisms.values()),
         reference=PLAN.used[PLAN.reference],
         rate=PLAN.config["table_rate"],
         view=PLAN.views[0],

@@ -1,10 +1,14 @@
-# What the rules share: the plan of the run, and helpers to query it.  No other rule file has functions, and these only
-# pass questions on to joints.study.plan.
+# What the rules share: the plan of the run, and helpers that pass questions on to joints.study.plan.
 
 import functools
 import os
 import sys
 from pathlib import Path
+
+if len(f"{workflow.basedir} {Path.cwd()}".split()) > 2:
+    sys.exit(
+        f"Error: a path with a space cannot be used ({workflow.basedir}): move the folder."
+    )
 
 # Jobs use the code in this folder, and the user's own modules next to it, even where the package is not installed.
 BASE = Path(workflow.basedir)
@@ -16,16 +20,20 @@ os.environ.update(
 )
 
 from joints.errors import JointsError
-from joints.patches.snakemake_locks import forget_killed_runs
-from joints.runtime.fingerprint import script_digest
+from joints.patches.snakemake_locks import ask_before_locking
+from joints.patches.snakemake_scheduler import wake_when_jobs_end
+from joints.runtime.checksums import RUN
+from joints.runtime.files import write_text
+from joints.runtime.fingerprint import Code, script_digest, source_stamp
+from joints.runtime.job import RECORD, read_record
+from joints.runtime.log import CPU_SECONDS
+from joints.runtime.one_run import KEPT
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
-from joints.study.run_record import check_reference, remove_stale
+from joints.study.run_record import begin_run, check_reference
 from snakemake_logger_plugin_joints import expect
 
 if workflow.is_main_process:
-    if not forget_killed_runs():
-        print("joints: another run is active in this folder", file=sys.stderr)
     # the first job that has to compile makes this file and says so
     marker = Path(".snakemake/joints.compiling").absolute()
     marker.unlink(missing_ok=True)
@@ -42,20 +50,42 @@ CONFIG_FILES = [shown(path) for path in workflow.configfiles]
 ADDED = dict(workflow.config_settings.config)
 
 try:
-    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
+    PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas").here()
     check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
     # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
 
+if workflow.is_main_process:
+    for sentence in PLAN.left_out:
+        print(f"joints: {sentence}", file=sys.stderr)
+
 FILES = PLAN.files
 config.clear()
 config.update(PLAN.config)
 
+# for the progress line and the core-hours of a dry run
+expect(PLAN.costs.expected, workflow)
+
+
+# What the run remembers for its jobs; a job that is a Snakemake of its own, on a cluster, takes the main one's digests.
+SCRIPTS = BASE / "workflow" / "scripts"
+os.environ.update({RUN: str((KEPT / PLAN.run).absolute())})
+CODE_RECORD = KEPT / PLAN.run / RECORD
+STAMP = source_stamp(SCRIPTS)
+DIGESTS = {} if workflow.is_main_process else read_record(CODE_RECORD)["digests"]
+
+if workflow.is_main_process:
+    ask_before_locking(functools.partial(begin_run, PLAN, CODE_RECORD, STAMP, DIGESTS))
+
 
 # not in a dry run, and not in jobs
 onstart:
-    remove_stale(PLAN)
+    wake_when_jobs_end(workflow)
+
+
+onsuccess:
+    write_text(FILES.logs / "snakemake.log", CPU_SECONDS % sum(os.times()[:2]))
 
 
 wildcard_constraints:
@@ -71,10 +101,25 @@ def of(question, *names):
     return ask
 
 
+def growing(amount, *names):
+    """A resource, given by a number or by a method of the plan, of which a job that is tried again gets more."""
+
+    def ask(wildcards, attempt):
+        known = (
+            amount(*(getattr(wildcards, name) for name in names)) if names else amount
+        )
+        return attempt * known
+
+    return ask
+
+
 @functools.cache
 def code(script, *modules):
     """The fingerprint of everything that a script imports, and of modules that it loads by name from a catalogue."""
-    return script_digest(BASE / "workflow" / "scripts" / f"{script}.py", *modules)
+    key = " ".join([script, *modules])
+    if key not in DIGESTS:
+        DIGESTS[key] = script_digest(SCRIPTS / f"{script}.py", *modules)
+    return Code(DIGESTS[key], script, modules)
 
 
 def models_and_code(job):
@@ -83,7 +128,7 @@ def models_and_code(job):
         (
             PLAN.model(model),
             repetitions,
-            code("score_models", *PLAN.modules([model], [job.mechanism])),
+            code("score_models", *PLAN.modules([model], job.mechanism.split("+"))),
         )
         for model, repetitions in job.repetitions.items()
     ]
@@ -99,19 +144,6 @@ def variants_and_code(variants):
         )
         for variant in variants
     ]
-
-
-def expected_jobs():
-    """The jobs that are to run, by their ids, with the CPU seconds that they are expected to take."""
-    return {
-        workflow.dag.jobid(job): (
-            0.0 if job.is_norun else PLAN.costs.job(job.rule.name, job.wildcards_dict)
-        )
-        for job in workflow.dag.needrun_jobs()
-    }
-
-
-expect(expected_jobs, workflow.resource_settings.cores)
 
 
 def config_arguments():

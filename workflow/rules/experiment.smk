@@ -6,6 +6,7 @@ rule grow_forests:
         dataset=FILES.dataset,
     output:
         forests=directory(FILES.forests),
+        seconds=FILES.forest_seconds,
     log:
         FILES.logs / "forests" / "{dataset}" / "{repetitions}.log",
     # everything else waits for them
@@ -13,7 +14,8 @@ rule grow_forests:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=of(PLAN.memory, "dataset"),
+        mem_mb=growing(PLAN.memory, "dataset"),
+        runtime=growing(PLAN.forest_minutes, "dataset", "repetitions"),
     params:
         protocol=of(PLAN.fold_settings, "dataset"),
         repetitions=of(members, "repetitions"),
@@ -36,6 +38,7 @@ for job in PLAN.score_jobs:
         output:
             scores=PLAN.files_of(FILES.scores, job),
             seconds=PLAN.files_of(FILES.seconds, job),
+            confidence=PLAN.files_of(FILES.confidence, job),
         log:
             FILES.logs / "scores" / job.dataset / f"{job.name}.log",
         priority: int(job.seconds)
@@ -43,11 +46,13 @@ for job in PLAN.score_jobs:
             "../../environment.yml"
         threads: job.threads
         resources:
-            mem_mb=PLAN.memory(job.dataset),
+            mem_mb=growing(PLAN.memory(job.dataset)),
+            runtime=growing(PLAN.minutes(job.seconds)),
         params:
             protocol=PLAN.score_settings(job.dataset),
             models=models_and_code(job),
-            mechanism=PLAN.mechanism(job.mechanism),
+            mechanisms=PLAN.mechanism_group(job.mechanism),
+            forest=PLAN.own_forest(job.mechanism),
             metrics=PLAN.metric_functions,
         script:
             "../scripts/score_models.py"

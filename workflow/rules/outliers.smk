@@ -39,7 +39,8 @@ rule score_wine:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
+        runtime=growing(120),
     params:
         settings=PLAN.outlier_settings("wine", without=("datasets",)),
         code=code("score_wine"),
@@ -59,7 +60,8 @@ rule score_images:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=8000,
+        mem_mb=growing(8000),
+        runtime=growing(240),
     params:
         foreign=PLAN.foreign_kinds,
         settings=PLAN.outlier_settings("images", without=("dataset", "foreign")),

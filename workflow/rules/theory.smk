@@ -10,7 +10,8 @@ rule simulate_theory:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
+        runtime=growing(120),
     params:
         settings=PLAN.theory,
         code=code("simulate_theory"),

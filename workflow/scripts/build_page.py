@@ -1,8 +1,8 @@
 """The page of the run, which opens without a server."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 import json
 from pathlib import Path

@@ -1,8 +1,8 @@
 """All tables and figures as one PDF."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.pdf import build
 

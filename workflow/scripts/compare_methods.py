@@ -1,8 +1,8 @@
 """All datasets together: means, gains over the reference, agreement with the paper, and statistics."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 import pandas as pd
 

@@ -1,8 +1,8 @@
 """Write the table of all datasets of the run."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 import json
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Record where the run's data came from, what computed the results, and how long it took."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 import json
 from pathlib import Path

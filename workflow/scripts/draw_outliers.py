@@ -1,8 +1,8 @@
 """The figure and the table of one outlier study."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.outlier_figures import outlier_figure
 from joints.render.saving import save_all

@@ -1,8 +1,8 @@
 """The figures about all datasets together."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.figures import gain_figure, rank_figure
 from joints.render.saving import save_all

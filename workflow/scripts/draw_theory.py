@@ -1,13 +1,12 @@
 """The figure of the simulations."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
-
-import pandas as pd
+job.begin(snakemake)
 
 from joints.render.saving import save_all
 from joints.render.theory_figure import theory_figure
+from joints.runtime.files import read_csv
 
-figure = theory_figure(pd.read_csv(snakemake.input.table))
+figure = theory_figure(read_csv(snakemake.input.table))
 save_all(figure, [snakemake.output.figure, *snakemake.output.others])

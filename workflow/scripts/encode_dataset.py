@@ -1,8 +1,8 @@
 """Encode the raw table of one dataset, or of its parts, and check the paper's numbers."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.encode import encode
 from joints.data.raw import read_raw

@@ -1,8 +1,8 @@
 """Fetch the raw table of one dataset and record where it came from."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.fetch import fetch
 from joints.data.raw import write_raw

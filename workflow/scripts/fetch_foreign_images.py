@@ -1,8 +1,8 @@
 """Fetch a dataset of foreign images, or record why it is left out."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.sources import Settings
 from joints.study.outliers.foreign import fetch_images, save_images

@@ -1,8 +1,8 @@
 """Our Table 1 beside the paper's: a table and a figure."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.figures import agreement_figure
 from joints.render.saving import save_all

@@ -1,8 +1,8 @@
 """The figure and the tables of one dataset."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.figures import dataset_figure
 from joints.render.saving import save_all

@@ -1,8 +1,8 @@
 """The tables about all datasets together."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from pathlib import Path
 

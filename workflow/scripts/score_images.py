@@ -1,8 +1,8 @@
 """Models of one dataset of images, evaluated on its test images and on foreign ones."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from pathlib import Path
 

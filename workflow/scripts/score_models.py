@@ -1,25 +1,25 @@
 """Score the answers of some models on one dataset, model by model and repetition by repetition."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.resume import for_all, write_in_parts
-from joints.study.entries import find, make
+from joints.study.entries import find_all, make, make_all
 from joints.study.evaluate import score
-from joints.study.forests import from_folders
+from joints.study.forests import forests_from
 
-files, params, data = snakemake.input, snakemake.params, Dataset.load(snakemake.input.dataset)
-mechanisms = {params.mechanism.name: make(params.mechanism.cls, params.mechanism.parameters)}
-metrics = {metric: find(function) for metric, function in params.metrics.items()}
+files, params, output, data = snakemake.input, snakemake.params, snakemake.output, Dataset.load(snakemake.input.dataset)
+forest_of = forests_from(files.forests, data, params.protocol, params.forest, snakemake.threads)
+study = (forest_of, make_all(params.mechanisms), find_all(params.metrics), snakemake.threads, bool(params.forest))
 
 
 def write(model, repetitions, code, *outputs):
-    study = (make(model.cls, model.parameters), model.name, from_folders(files.forests), mechanisms, metrics)
-    settings = (params.protocol, model, params.mechanism, params.metrics, code)
-    parts = {r: (data, params.protocol, [r], *study, snakemake.threads) for r in repetitions}
-    write_in_parts(outputs, score, parts, settings, [files.dataset, *files.forests])
+    made = (make(model.cls, model.parameters), model.name, *study)
+    settings = (params.protocol, model, params.mechanisms, params.forest, params.metrics, code)
+    parts = {r: (data, params.protocol, [r], *made) for r in repetitions}
+    write_in_parts(outputs, score, parts, settings, files)
 
 
-for_all(write, params.models, snakemake.output.scores, snakemake.output.seconds)
+for_all(write, params.models, output.scores, output.seconds, output.confidence)

@@ -1,8 +1,8 @@
 """Score the variants of the ablation on one dataset."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.runtime.resume import for_all, write_in_parts
@@ -18,9 +18,8 @@ forests = forests_of_variants(data, params.protocol, snakemake.threads)
 def write(forest, models, code, output):
     study = (params.repetitions, forests(forest), models, mechanisms, metrics, snakemake.threads)
     settings = (params.protocol, params.repetitions, forest, models, params.mechanism, params.metrics, code)
-    write_in_parts(
-        [output], score_variant, {"all": (data, params.protocol, *study)}, settings, [snakemake.input.dataset]
-    )
+    parts = {"all": (data, params.protocol, *study)}
+    write_in_parts([output], score_variant, parts, settings, snakemake.input)
 
 
 for_all(write, params.variants, snakemake.output.scores)

@@ -1,8 +1,8 @@
 """Models of two datasets, each evaluated on the test rows of both."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.data.dataset import Dataset
 from joints.study.outliers.signals import write_signals

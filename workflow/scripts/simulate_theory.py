@@ -1,8 +1,8 @@
 """Simulations of the paper's statements about imputation and consistency."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.runtime.files import write_csv
 from joints.study.theory import simulate

@@ -1,8 +1,8 @@
 """Compare every variant of the ablation with the study."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.ablation_table import write_differences
 from joints.runtime.files import write_csv

@@ -1,8 +1,8 @@
 """Means and intervals of one dataset."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.runtime.files import write_csv
 from joints.study.scores import read_scores

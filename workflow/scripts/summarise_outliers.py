@@ -1,8 +1,8 @@
 """How well every method separates rows like a model's training data from foreign ones."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from pathlib import Path
 

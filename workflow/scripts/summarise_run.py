@@ -1,8 +1,8 @@
 """Summarise the run in a few lines."""
 
-from joints.runtime import log
+from joints.runtime import job
 
-log.start(snakemake.log[0])
+job.begin(snakemake)
 
 from joints.render.summary import summary
 from joints.runtime.files import read_csv, write_text

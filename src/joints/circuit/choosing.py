@@ -37,7 +37,7 @@ STRENGTHS = 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, np.inf
 SMALLEST_PROBABILITY, SMALLEST_LOG = 1e-6, -700.0  # so that no single row decides
 
 
-class Settings(NamedTuple):
+class Choice(NamedTuple):
     """What can be chosen; see `joints.GenerativeForestClassifier`."""
 
     min_sd: Any
@@ -45,7 +45,7 @@ class Settings(NamedTuple):
     combine: Any
 
 
-PUBLISHED = Settings(1.0, 1e-6, "average")
+PUBLISHED = Choice(1.0, 1e-6, "average")
 
 
 class Trial(NamedTuple):
@@ -200,7 +200,7 @@ class Search:
     ----------
     forest : Forest
     data : TrainingData
-    given : mapping from the fields of `Settings` to what the user gave, ``"auto"`` for what is to be chosen
+    given : mapping from the fields of `Choice` to what the user gave, ``"auto"`` for what is to be chosen
     objective : {"log_loss", "likelihood"}
     relative_sd, truncate : bool
         As in `joints.GenerativeForestClassifier`.
@@ -215,7 +215,7 @@ class Search:
         self,
         forest: Forest,
         data: TrainingData,
-        given: Settings,
+        given: Choice,
         objective: str,
         *,
         relative_sd: bool,
@@ -329,9 +329,9 @@ def table_of(trials: list[Trial]) -> dict[str, np.ndarray]:
     }
 
 
-def nothing_left_out(given: Settings) -> Settings:
+def nothing_left_out(given: Choice) -> Choice:
     """The published settings in place of what is to be chosen, with a warning."""
-    found = Settings(*(old if new == "auto" else new for new, old in zip(given, PUBLISHED, strict=True)))
+    found = Choice(*(old if new == "auto" else new for new, old in zip(given, PUBLISHED, strict=True)))
     warnings.warn(
         "Every tree saw every training row, so that nothing can be chosen out of bag: "
         f"{', '.join(f'{name}={value!r}' for name, value in found._asdict().items())} are used.  "

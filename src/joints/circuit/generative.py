@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.circuit.choosing import Search, Settings, nothing_left_out, table_of
+from joints.circuit.choosing import Choice, Search, nothing_left_out, table_of
 from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import SMALLEST_SD, Leaves, RowsOfTree, fit_leaves
@@ -80,7 +80,7 @@ class GenerativeForestClassifier(Published, CircuitClassifier):
         trees) 0.4 of the mass; with half of the values missing class probabilities move by 0.01 on average, 0.05 at
         most.
     max_features, redraw, purity, min_samples_leaf, max_depth, bootstrap, category_order, categorical_features, \
-random_state, n_jobs
+class_weight, warm_start, random_state, n_jobs
         As in `joints.ForestClassifier`.  What is chosen depends on neither `n_jobs` nor the order of the work.
     verbose : int, default=0
         Above 0, the search prints what it tries.
@@ -159,6 +159,8 @@ random_state, n_jobs
         bootstrap: bool = True,
         category_order: str = "proportion",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -182,11 +184,13 @@ random_state, n_jobs
         self.bootstrap = bootstrap
         self.category_order = category_order
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> GenerativeForestClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GenerativeForestClassifier:
         """Grow a forest and learn its leaf densities.
 
         Parameters
@@ -195,13 +199,21 @@ random_state, n_jobs
             NaN where a value is missing.
         y : array-like of shape (n_samples,)
             Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts, in growing trees and in learning densities; LearnSPN learns from rows that are
+            repeated as often, rounded.
 
         Returns
         -------
         self
         """
         self._validate_params()
-        forest = ForestClassifier(**{name: getattr(self, name) for name in self._forest_parameters()}).fit(X, y)
+        own = {name: getattr(self, name) for name in self._forest_parameters()}
+        if not (self.warm_start and hasattr(self, "_grown")):
+            self._grown = ForestClassifier()
+        forest = self._grown.set_params(**own).fit(X, y, sample_weight)
+        if not self.warm_start:
+            del self._grown  # it would keep the training data
         return self._take_over(forest)
 
     @classmethod
@@ -276,7 +288,7 @@ random_state, n_jobs
         self, forest: Forest, data: TrainingData, rows_of_tree: RowsOfTree | None = None
     ) -> GenerativeForestClassifier:
         self.forest_ = forest
-        given = Settings(self.min_sd, self.smoothing, self.combine)
+        given = Choice(self.min_sd, self.smoothing, self.combine)
         self.oob_log_loss_: float | None = None
         self.oob_score_: float | None = None
         self.tried_: dict[str, np.ndarray] = {}
@@ -287,7 +299,7 @@ random_state, n_jobs
             self._choose(given, data, rows_of_tree)
         return self
 
-    def _choose(self, given: Settings, data: TrainingData, rows_of_tree: RowsOfTree | None) -> None:
+    def _choose(self, given: Choice, data: TrainingData, rows_of_tree: RowsOfTree | None) -> None:
         """Choose what is not given, and learn the leaves accordingly."""
         search = Search(
             self.forest_,

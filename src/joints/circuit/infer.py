@@ -681,34 +681,3 @@ def exact_log_joint(
     if len(rows):
         out[rows] = np.where(far[rows], np.concatenate(run(one, blocks(len(rows), 64), n_jobs)), out[rows])
     return out
-
-
-@kernel
-def leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, out):
-    """log(leaf weight x density of the observed features) for every leaf of the forest; -inf for leaves not reached.
-
-    Where that is zero for all of them it is the leaf's share of the training rows in its tree's reached leaves, as in
-    Friedman's method.  `n_categories` includes the class; `nodes` is scratch space for the circuits, with one column.
-    """
-    observed, with_class = np.flatnonzero(~np.isnan(x)), np.append(x, np.nan)
-    circuits, shares = leaves.circuits, np.zeros(len(out))
-    out[:] = -np.inf
-    for tree in range(len(forest.tree_start) - 1):
-        first_leaf, last_leaf = forest.leaf_start[tree], forest.leaf_start[tree + 1]
-        size = last_leaf - first_leaf
-        reached, stack = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-        n = walk_to_leaves(x, forest, tree, stack, reached)
-        for j in range(n):
-            v = first_leaf + reached[j]
-            if circuits.of_leaf[v] < 0:
-                density = leaf_log_density(
-                    x, v, observed, len(observed), n_categories, leaves.offset, leaves.parameters
-                )
-            else:
-                evaluate_circuit(with_class, -1, circuits.of_leaf[v], circuits, n_categories, nodes)
-                density = nodes.value[0, 0]
-            out[v] = leaves.log_weight[v] + density
-            shares[v] = np.exp(leaves.log_weight[v])
-        shares[first_leaf:last_leaf] /= shares[first_leaf:last_leaf].sum()
-    if out.max() == -np.inf:
-        out[:] = np.log(shares)

@@ -35,7 +35,7 @@ from joints.circuit.leaves import (
     smallest_sds,
 )
 from joints.circuit.nodes import Circuit, chain_circuits, join_circuits
-from joints.forest.arrays import Forest, TrainingData, join_trees, leaves_of_training_rows
+from joints.forest.arrays import Forest, TrainingData, join_trees, leaves_of_training_rows, whole_weights
 from joints.forest.grow import Tree
 from joints.numerics.buffers import partition, with_room
 from joints.numerics.compiled import kernel
@@ -884,8 +884,8 @@ def learn_leaves(
     def one(tree: int) -> list[tuple[int, Circuit]]:
         first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
         row_leaf, weights = rows_of_tree(tree) if rows_of_tree else leaves_of_training_rows(forest, data, tree)
-        drawn = np.repeat(np.arange(len(weights)), weights)
-        drawn = drawn[np.argsort(row_leaf[drawn], kind="stable")]
+        by_leaf = np.argsort(row_leaf, kind="stable")
+        drawn = np.repeat(by_leaf, whole_weights(weights[by_leaf] * data.unit))
         start = np.searchsorted(row_leaf[drawn], np.arange(first, last + 1))
         if truncate:
             low, high, allowed = cells_of_tree(forest, tree, data.n_categories)
@@ -929,12 +929,14 @@ def learn_class_selective(data: TrainingData, variables: Variables, seed: np.uin
     In the terms of a forest it is one tree of a single leaf, and that leaf is the circuit.
     """
     n_features = data.X.shape[1]
-    counts = np.bincount(data.y, minlength=data.n_classes).astype(np.float64)
+    weight = data.weights(seed) * data.unit
+    counts = np.bincount(data.y, weights=weight, minlength=data.n_classes)
     nowhere = np.empty(0, dtype=np.int64)
     parts = [Circuit(np.array([-1]), np.array([True]), np.array([0.0]), nowhere, nowhere, nowhere, np.empty(0))]
     n_nodes = 1
     for k in range(data.n_classes):
         rows, class_seed = np.flatnonzero(data.y == k), np.uint64(mix(seed, np.uint64(k)))
+        rows = np.repeat(rows, whole_weights(weight[rows]))
         circuit = learn(variables, rows, np.arange(n_features), variables.anywhere(), class_seed, False)
         parts.append(_indicator(k, data.n_classes, n_features, np.log(counts[k] / counts.sum())))
         parts.append(circuit._replace(parent=np.where(circuit.parent < 0, n_nodes, circuit.parent + n_nodes + 1)))

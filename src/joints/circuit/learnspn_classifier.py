@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.learnspn import Variables, learn_class_selective
-from joints.features import fit_classes, fit_table
+from joints.features import fit_classes, fit_table, fit_weights
 from joints.forest.arrays import TrainingData
 from joints.numerics.random import tree_seeds
 from joints.parameters import Published
@@ -94,7 +94,7 @@ class LearnSPNClassifier(Published, CircuitClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> LearnSPNClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LearnSPNClassifier:
         """Learn the circuit.
 
         Parameters
@@ -103,6 +103,8 @@ class LearnSPNClassifier(Published, CircuitClassifier):
             NaN where a value is missing.
         y : array-like of shape (n_samples,)
             Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; the structure is learned from rows that are repeated as often, rounded.
 
         Returns
         -------
@@ -112,6 +114,7 @@ class LearnSPNClassifier(Published, CircuitClassifier):
         codes = fit_table(self, X)
         classes = fit_classes(self, y, len(codes))
         data = TrainingData(codes, classes, len(self.classes_), self.features_.n_categories, bootstrap=False)
+        data = data.weighted(fit_weights(self, sample_weight, classes))
         variables = Variables.of(
             data, self.min_sd, self.smoothing, self.threshold, self.relative_sd, self.count_missing
         )

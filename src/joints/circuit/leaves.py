@@ -278,7 +278,7 @@ def offsets(n_categories: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def feature_moments(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each feature over all training rows.
+    """Mean and standard deviation of each feature over all training rows, by their weights.
 
     A constant feature has standard deviation 1, one without any value also mean 0.
     """
@@ -288,11 +288,16 @@ def feature_moments(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
             f"Feature {too_large[0]} (counted from 0) has values beyond {LARGEST_VALUE:g}, whose squares are too large "
             "for a Gaussian: divide the feature by a constant."
         )
-    observed = ~np.isnan(data.X)
-    n = np.maximum(observed.sum(axis=0), 1)
-    mean = np.where(observed, data.X, 0.0).sum(axis=0) / n
-    sd = np.sqrt(np.where(observed, (data.X - mean) ** 2, 0.0).sum(axis=0) / n)
-    return mean, np.where(varies(data.X), np.maximum(sd, SMALLEST_SD), 1.0)
+    X, weight = data.X, np.ones((1, 1))
+    if len(data.row_weight):
+        counts = data.row_weight > 0
+        X, weight = X[counts], data.row_weight[counts, None] * data.unit
+    observed = ~np.isnan(X)
+    n = (weight * observed).sum(axis=0)
+    n = np.where(n > 0, n, 1)
+    mean = np.where(observed, weight * X, 0.0).sum(axis=0) / n
+    sd = np.sqrt(np.where(observed, weight * (X - mean) ** 2, 0.0).sum(axis=0) / n)
+    return mean, np.where(varies(X), np.maximum(sd, SMALLEST_SD), 1.0)
 
 
 def smallest_sds(sd: np.ndarray, min_sd: float, relative_sd: bool) -> np.ndarray:
@@ -327,7 +332,7 @@ def fit_leaves(
         first, last = forest.leaf_start[tree], forest.leaf_start[tree + 1]
         row_leaf, weights = rows_of_tree(tree) if rows_of_tree else leaves_of_training_rows(forest, data, tree)
         cells = cells_of_tree(forest, tree, data.n_categories)
-        _fit_tree(data, row_leaf - first, weights, offset, cells, how, parameters[first:last])
+        _fit_tree(data, row_leaf - first, weights * data.unit, offset, cells, how, parameters[first:last])
 
     run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
     counts = forest.leaf_counts

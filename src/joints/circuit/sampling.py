@@ -5,58 +5,52 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from joints.circuit.infer import leaf_log_densities_of_row
-from joints.circuit.leaves import Leaves, cells_of_tree
-from joints.circuit.nodes import Scratch, draw_factors, evaluate_circuit, scratch_of
+from joints.circuit.evidence import ONE_OF, Given
+from joints.circuit.leaves import Cells, Leaves, cells_of_tree
+from joints.circuit.nodes import draw_factors
+from joints.circuit.posterior import Posterior, Row, evaluate_given
 from joints.forest.arrays import Forest
 
 FAR = 30.0  # standard deviations from the mean beyond which tails are drawn from in logarithms
 
 
 def sample(
-    X: np.ndarray,
+    given: Given,
+    found: Posterior,
     n_samples: int,
     forest: Forest,
     leaves: Leaves,
-    n_categories: np.ndarray,
     random: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Complete each row `n_samples` times; returns the encoded rows and their classes."""
-    with_class = np.append(n_categories, leaves.class_proba.shape[1])
-    nodes = scratch_of(leaves.circuits.most_nodes, 1)
-    chosen = np.concatenate([_choose_leaves(x, n_samples, forest, leaves, with_class, nodes, random) for x in X])
-    out = np.column_stack([np.repeat(X, n_samples, axis=0), np.full(len(chosen), np.nan)])
-    of_leaf = leaves.circuits.of_leaf[chosen]
-    factorised = np.flatnonzero(of_leaf < 0)
-    out[factorised, -1] = _draw_categories(leaves.class_proba[chosen[factorised]], random)
+    """Complete each row `n_samples` times, given the posterior of its leaves; returns the encoded rows and classes."""
+    chosen = np.concatenate([_choose_leaves(found, i, n_samples, random) for i in range(len(given.low))])
+    given = given.rows(np.repeat(np.arange(len(given.low)), n_samples))
+    out = np.where((given.low == given.high) & (given.low != ONE_OF), given.low, np.nan)
+    n_categories, of_leaf = np.diff(given.start), leaves.circuits.of_leaf[chosen]
+    where = np.flatnonzero((of_leaf < 0) & np.isnan(out[:, -1]))
+    out[where, -1] = _draw_categories(leaves.class_proba[chosen[where]], random)
     tree_of = np.searchsorted(forest.leaf_start, chosen, side="right") - 1
     for tree in np.unique(tree_of):
         rows = np.flatnonzero(tree_of == tree)
-        cells = cells_of_tree(forest, tree, n_categories)
-        bounds = np.stack([cells.low, cells.high])[:, chosen[rows] - forest.leaf_start[tree]]
-        _draw_factorised(
-            out, rows[of_leaf[rows] < 0], chosen, bounds[:, of_leaf[rows] < 0], leaves, n_categories, random
-        )
-        for i in np.flatnonzero(of_leaf[rows] >= 0):
-            _draw_circuit(out[rows[i]], of_leaf[rows[i]], bounds[:, i], leaves, with_class, nodes, random)
+        bounds = _bounds(cells_of_tree(forest, tree, n_categories[:-1]), chosen[rows] - forest.leaf_start[tree])
+        factorised = of_leaf[rows] < 0
+        _draw_factorised(out, rows[factorised], chosen, bounds[:, factorised], leaves, given, random)
+        for i in np.flatnonzero(~factorised):
+            _draw_circuit(out[rows[i]], of_leaf[rows[i]], bounds[:, i], leaves, given.rows(rows[i]), random)
     return out[:, :-1].copy(), out[:, -1].astype(np.int64)
 
 
-def _choose_leaves(
-    x: np.ndarray,
-    n: int,
-    forest: Forest,
-    leaves: Leaves,
-    n_categories: np.ndarray,
-    nodes: Scratch,
-    random: np.random.RandomState,
-) -> np.ndarray:
-    """Leaves drawn in proportion to their weight times the density of the observed features."""
-    logs = np.empty(forest.n_leaves)
-    leaf_log_densities_of_row(x, forest, leaves, n_categories, nodes, logs)
-    weight = np.exp(logs - logs.max())
+def _choose_leaves(found: Posterior, i: int, n: int, random: np.random.RandomState) -> np.ndarray:
+    """Leaves drawn by their weight for row i."""
+    entries = slice(found.start[i], found.start[i + 1])
+    weight = found.weight[entries]
     place = np.searchsorted(np.cumsum(weight), random.uniform(size=n) * weight.sum(), side="right")
-    return place.clip(max=len(weight) - 1)
+    return found.component[entries][place.clip(max=len(weight) - 1)]
+
+
+def _bounds(cells: Cells, leaf: np.ndarray) -> np.ndarray:
+    """The lower and upper bounds of the cells of some leaves."""
+    return np.stack([cells.low, cells.high])[:, leaf]
 
 
 def _draw_categories(proba: np.ndarray, random: np.random.RandomState) -> np.ndarray:
@@ -65,57 +59,65 @@ def _draw_categories(proba: np.ndarray, random: np.random.RandomState) -> np.nda
     return (random.uniform(size=len(proba))[:, None] * total[:, -1:] >= total).sum(axis=1).clip(max=proba.shape[1] - 1)
 
 
+def _draw_feature(
+    entries: np.ndarray, f: int, low: np.ndarray, high: np.ndarray, given: Given, random: np.random.RandomState
+) -> np.ndarray:
+    """One value of feature f for each row of entries, inside the leaf's bounds and what is given about it."""
+    if given.start[f + 1] > given.start[f]:
+        proba = np.exp(entries)
+        if given.allowed.shape[1]:
+            proba = proba * given.allowed[:, given.start[f] : given.start[f + 1]]
+        return _draw_categories(proba, random)
+    sd = np.sqrt(-0.5 / entries[:, 1])
+    return truncated_normal(entries[:, 0], sd, np.fmax(low, given.low[:, f]), np.fmin(high, given.high[:, f]), random)
+
+
 def _draw_factorised(
     out: np.ndarray,
     rows: np.ndarray,
     chosen: np.ndarray,
     bounds: np.ndarray,
     leaves: Leaves,
-    n_categories: np.ndarray,
+    given: Given,
     random: np.random.RandomState,
 ) -> None:
     """Fill the missing features of `rows` from their factorised leaves, whose cells have these bounds."""
-    for f, k in enumerate(n_categories):
+    for f, k in enumerate(np.diff(given.start)[:-1]):
         missing = np.isnan(out[rows, f])
         where = rows[missing]
         entries = leaves.parameters[chosen[where], leaves.offset[f] : leaves.offset[f] + (k or 3)]
-        if k:
-            out[where, f] = _draw_categories(np.exp(entries), random)
-        else:
-            sd = np.sqrt(-0.5 / entries[:, 1])
-            low, high = bounds[:, missing, f]
-            out[where, f] = truncated_normal(entries[:, 0], sd, low, high, random)
+        low, high = bounds[:, missing, f]
+        out[where, f] = _draw_feature(entries, f, low, high, given.rows(where), random)
 
 
 def _draw_circuit(
-    row: np.ndarray,
+    out: np.ndarray,
     c: int,
     bounds: np.ndarray,
     leaves: Leaves,
-    n_categories: np.ndarray,
-    nodes: Scratch,
+    given: Given,
     random: np.random.RandomState,
 ) -> None:
     """Fill the missing variables of one row, the class among them, from circuit c.
 
     A Gaussian that was not cut to the cell is drawn inside the cell all the same: the cell is the leaf's support.
-    Where the observed variables have probability zero, the others are drawn as if nothing were observed.
+    Where what is given has probability zero, the others are drawn as if nothing were given.
     """
-    circuits = leaves.circuits
-    evaluate_circuit(row, -1, c, circuits, n_categories, nodes)
-    if nodes.value[0, 0] == -np.inf:
-        evaluate_circuit(np.full_like(row, np.nan), -1, c, circuits, n_categories, nodes)
-    factors = np.full(len(row), -1, dtype=np.int64)
-    uniform = random.uniform(size=circuits.node_start[c + 1] - circuits.node_start[c])
-    draw_factors(row, c, circuits, nodes.value, uniform, factors)
-    for v in np.flatnonzero(factors >= 0):
+    circuits, n_categories = leaves.circuits, np.diff(given.start)
+    n_nodes = circuits.node_start[c + 1] - circuits.node_start[c]
+    value, top = np.empty(n_nodes), np.empty(n_nodes)
+    evaluate_given(Row(*given), c, circuits, bounds[0], bounds[1], value, top)
+    if value[0] == -np.inf:
+        nothing = np.full(len(out), np.nan)
+        evaluate_given(Row(nothing, nothing, given.allowed, given.start), c, circuits, bounds[0], bounds[1], value, top)
+    factors = np.full(len(out), -1, dtype=np.int64)
+    draw_factors(out, c, circuits, value[:, None], random.uniform(size=n_nodes), factors)
+    row = given._replace(low=given.low[None], high=given.high[None], allowed=given.allowed[None])
+    for v in np.flatnonzero(factors >= 0).tolist():
         o, k = circuits.factor_offset[factors[v]], n_categories[v]
         entries = circuits.parameters[None, o : o + (k or 3)]
-        if k:
-            row[v] = _draw_categories(np.exp(entries), random)[0]
-        else:
-            sd = np.sqrt(-0.5 / entries[:, 1])
-            row[v] = truncated_normal(entries[:, 0], sd, bounds[:1, v], bounds[1:, v], random)[0]
+        low, high = bounds[:, v, None] if v < bounds.shape[1] else (np.array([-np.inf]), np.array([np.inf]))
+        out[v] = _draw_feature(entries, v, low, high, row, random)[0]
 
 
 def truncated_normal(

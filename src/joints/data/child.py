@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,7 +22,11 @@ from joints.data.sources.base import SourceError, SourceTimeout
 
 
 def call(
-    function: str, arguments: Mapping[str, Any], seconds: float, environment: Mapping[str, str] | None = None
+    function: str,
+    arguments: Mapping[str, Any],
+    seconds: float,
+    environment: Mapping[str, str] | None = None,
+    most_bytes: int | None = None,
 ) -> Any:
     """Run ``module:function(**arguments)`` in a child process; SourceError if it raises one or takes too long."""
     source = str(Path(__file__).resolve().parents[2])
@@ -31,6 +36,7 @@ def call(
         seconds,
         stdin=json.dumps(dict(arguments)),
         environment={"PYTHONPATH": path, **(environment or {})},
+        most_bytes=most_bytes,
     )
     answer = out.rpartition("\n")[2]
     if status or not answer:
@@ -43,9 +49,21 @@ def call(
 
 
 def run_limited(
-    command: Sequence[str], seconds: float, stdin: str = "", environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    seconds: float,
+    stdin: str = "",
+    environment: Mapping[str, str] | None = None,
+    most_bytes: int | None = None,
 ) -> tuple[int, str, str]:
-    """Status, output and error output of a command; it and all its children are killed after `seconds`."""
+    """Status, output and error output of a command; it and all its children are killed after `seconds`.
+
+    None of them can write a file of more than `most_bytes`: an endless answer ends as an error of writing.
+    """
+
+    def limit() -> None:
+        if most_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -53,6 +71,7 @@ def run_limited(
         stderr=subprocess.PIPE,
         env={**os.environ, **(environment or {})},
         text=True,
+        preexec_fn=limit,
         start_new_session=True,  # its own process group, so that the whole group can be killed
     )
     try:

@@ -7,6 +7,7 @@ value is NaN (the paper's appendix C).  It is stored in a single file, without p
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,7 +117,7 @@ class Dataset:
                     categories=[labels[end - k : end] for end, k in zip(ends, n_categories, strict=True)],
                     classes=arrays["classes"].tolist(),
                 )
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise JointsError(
                 f"{path} is not a readable dataset file ({error}): delete it and run the workflow again"
             ) from error

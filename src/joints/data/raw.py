@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from joints.runtime.files import replacing
 
 FORMAT = 1  # increase it when `normalise` or `parse_text` change their result, so that old downloads are fetched again
 MISSING = ("?", "")  # what marks a missing cell unless a source says otherwise
+MOST_COLUMNS = 100_000  # of a text file: reading more would take longer than anybody waits
 OTHERWISE = "*"  # in a mapping of values: every value that is not named
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -69,7 +71,7 @@ def normalise(
     if decimal == thousands:
         raise JointsError(f"'decimal' and 'thousands' are both {decimal!r}")
     names = [_clean(str(name)) for name in frame.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise JointsError(f"the table has several columns called {twice[0]!r}")
     marks = (decimal, thousands)
@@ -142,10 +144,15 @@ def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataF
     Columns are called 1, 2, ... if there is no header.
     """
     lines = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-    rows = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
+    try:
+        rows = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise JointsError(f"line {lines.line_num} cannot be read ({error})") from error
     if not rows:
         raise JointsError("the file is empty")
     names = [str(name) for name in rows.pop(0)[1]] if header else [str(j + 1) for j in range(len(rows[0][1]))]
+    if len(names) > MOST_COLUMNS:
+        raise JointsError(f"the file has {len(names)} columns, but at most {MOST_COLUMNS} are read")
     for number, row in rows:
         if len(row) != len(names):
             raise JointsError(
@@ -161,6 +168,8 @@ def parse_text(text: str, separator: str = ",", header: bool = True) -> pd.DataF
 
 def decode_text(content: bytes) -> str:
     """Bytes of a text file as text: UTF-8, with or without a byte order mark."""
+    if b"\0" in content:
+        raise JointsError(f"the file is not UTF-8 text (a zero at byte {content.index(0)})")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

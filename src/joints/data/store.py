@@ -22,7 +22,9 @@ from typing import Any
 import pandas as pd
 
 from joints.data.raw import FORMAT, read_raw, write_raw
-from joints.runtime.files import sha256, write_json
+from joints.runtime.checksums import sha256
+from joints.runtime.files import write_json
+from joints.runtime.one_run import open_lock
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +77,7 @@ def locked(path: Path) -> Iterator[None]:
     processes may do the same work, but nothing breaks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / f".{path.name}.lock").open("w") as handle:
+    with open_lock(path.parent / f".{path.name}.lock") as handle:
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield

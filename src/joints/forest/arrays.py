@@ -15,6 +15,9 @@ from joints.forest.route import training_leaves
 from joints.forest.splits import MISSING
 from joints.numerics.threads import run
 
+UNWEIGHTED = np.empty(0, dtype=np.int64)
+MOST_WEIGHT = 0xFFFF  # a row's weight has 16 bits while trees are grown
+MOST_DRAWS = 16  # of one row into a bootstrap sample; more has a probability of 1e-14 per row
 MOST_NODES = np.iinfo(np.int32).max  # nodes refer to each other by 32-bit numbers
 
 
@@ -76,6 +79,8 @@ class TrainingData(NamedTuple):
     n_classes: int
     n_categories: np.ndarray  # int64 (n_features,), 0 = continuous
     bootstrap: bool
+    row_weight: np.ndarray = UNWEIGHTED  # int64 (n_rows,) in multiples of `unit`; empty where all rows count once
+    unit: float = 1.0
 
     def ranked(self) -> Ranked:
         """The values as ranks."""
@@ -100,11 +105,32 @@ class TrainingData(NamedTuple):
         return np.argsort(self.y, kind="stable"), np.searchsorted(np.sort(self.y), np.arange(self.n_classes + 1))
 
     def weights(self, seed: np.uint64) -> np.ndarray:
-        """How often each row counts in the tree with this seed; int64 of shape (n_rows,)."""
+        """How often each row counts in the tree with this seed, in multiples of `unit`; int64 of shape (n_rows,)."""
         weights = np.ones(len(self.y), dtype=np.int64)
         if self.bootstrap:
             bootstrap_weights(seed, *self.class_rows(), weights)
-        return weights
+        return weights * self.row_weight if len(self.row_weight) else weights
+
+    def weighted(self, weight: np.ndarray | None) -> TrainingData:
+        """The same rows with these weights; float64 of shape (n_rows,) or None.
+
+        Whole numbers up to 4095 are kept as they are.  Others are scaled to a mean of one, so that only their ratios
+        matter, and rounded to multiples of a 4095th of the largest (65535 and a 65535th without bootstrap samples).
+        """
+        if weight is None or (weight == 1.0).all():
+            return self
+        most = MOST_WEIGHT // MOST_DRAWS if self.bootstrap else MOST_WEIGHT
+        whole = np.array_equal(weight, np.round(weight)) and weight.max() <= most
+        weight = weight if whole else weight / weight.mean()
+        unit = 1.0 if whole else float(weight.max() / most)
+        return self._replace(row_weight=np.round(weight / unit).astype(np.int64), unit=unit)
+
+    def same_rows(self, other: TrainingData) -> bool:
+        """Whether both are the same rows with the same weights."""
+        return self.unit == other.unit and all(
+            np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+            for a, b in zip(self[:2] + (self.row_weight,), other[:2] + (other.row_weight,), strict=True)
+        )
 
 
 def grow_forest(
@@ -125,7 +151,7 @@ def grow_forest(
         max_features=int(max_features),
         redraw=bool(redraw),
         purity=float(purity),
-        min_rows=int(min_samples_leaf),
+        min_rows=max(1, int(np.ceil(min_samples_leaf / data.unit))),
         max_depth=np.iinfo(np.int64).max if max_depth is None else int(max_depth),
         by_proportion=category_order == "proportion",
     )
@@ -133,7 +159,8 @@ def grow_forest(
     def one(seed: np.uint64) -> Tree:
         return grow_tree(data, ranked, data.weights(seed), seed, settings)
 
-    return join_trees(run(one, [(seed,) for seed in seeds], n_jobs), seeds)
+    forest = join_trees(run(one, [(seed,) for seed in seeds], n_jobs), seeds)
+    return forest if data.unit == 1.0 else forest._replace(counts=forest.counts * data.unit)
 
 
 def join_trees(trees: list[Tree], seeds: np.ndarray) -> Forest:
@@ -162,6 +189,34 @@ def join_trees(trees: list[Tree], seeds: np.ndarray) -> Forest:
     )
 
 
+def append_trees(forest: Forest, more: Forest) -> Forest:
+    """The trees of two forests, those of the second after those of the first."""
+    return Forest(
+        tree_start=np.append(forest.tree_start, more.tree_start[1:] + forest.tree_start[-1]),
+        leaf_start=np.append(forest.leaf_start, more.leaf_start[1:] + forest.leaf_start[-1]),
+        feature=np.append(forest.feature, more.feature),
+        threshold=np.append(forest.threshold, more.threshold),
+        subset=np.append(forest.subset, np.where(more.subset >= 0, more.subset + len(forest.goes_left), -1)),
+        goes_left=np.append(forest.goes_left, more.goes_left),
+        right=_behind(forest.right, more.right, int(forest.tree_start[-1])),
+        leaf=_behind(forest.leaf, more.leaf, forest.n_leaves),
+        counts=np.concatenate([forest.counts, more.counts]),
+        seeds=np.append(forest.seeds, more.seeds),
+    )
+
+
+def _behind(first: np.ndarray, more: np.ndarray, shift: int) -> np.ndarray:
+    return np.append(first, np.where(more >= 0, more + shift, -1)).astype(np.int32)
+
+
+def whole_weights(weights: np.ndarray) -> np.ndarray:
+    """Weights as whole numbers whose sums, up to any row, are off by half at most; int64."""
+    return np.diff(np.round(np.cumsum(weights)), prepend=0.0).astype(np.int64)
+
+
 def leaves_of_training_rows(forest: Forest, data: TrainingData, tree: int) -> tuple[np.ndarray, np.ndarray]:
-    """The leaf that each training row was grown into, and how often the row counts there (0: not drawn)."""
+    """The leaf that each training row was grown into, and how often the row counts there (0: not drawn).
+
+    Weights are in multiples of ``data.unit``.
+    """
     return training_leaves(data.X, forest, tree), data.weights(forest.seeds[tree])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.features import encode_table, fit_classes, fit_table
-from joints.forest.arrays import TrainingData, grow_forest
+from joints.features import encode_table, fit_classes, fit_table, fit_weights
+from joints.forest.arrays import Forest, TrainingData, append_trees, grow_forest
 from joints.forest.reach import friedman_proba
 from joints.forest.route import complete_proba
 from joints.forest.surrogates import Surrogates, find_surrogates, surrogate_proba
@@ -56,11 +57,18 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
     surrogates : {"text", "published"}, default="text"
         How stand-in splits are found: as the paper describes them or as its code does; see `joints.forest.surrogates`.
     categorical_features : "from_dtype", None, mask, indices, names or mapping, default="from_dtype"
-        Which features are categorical.  ``"from_dtype"``: columns of truth values, and those of a DataFrame (of pandas
-        or polars) whose dtype is one of categories.  A mapping from index or name to a number K (codes 0, ..., K - 1)
-        or to a list also declares categories that the training data lacks.  A value that is not a category of its
-        feature counts as missing, with a warning where a column has no other values; 1, 1.0 and True are the same
-        category, "1" is another.  Dates are refused as continuous features: turn them into numbers first.
+        Which features are categorical.  ``"from_dtype"``: columns of truth values, of text that is not all numbers, and
+        those of a DataFrame (of pandas or polars) whose dtype is one of categories.  A mapping from index or name to a
+        number K (codes 0, ..., K - 1) or to a list also declares categories that the training data lacks.  A value that
+        is not a category of its feature counts as missing, with a warning where a column has no other values; 1, 1.0
+        and True are the same category, "1" is another.  Dates are refused as continuous features: turn them
+        into numbers first.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their rows are multiplied; ``"balanced"``: the inverse of their
+        frequencies.
+    warm_start : bool, default=False
+        Whether `fit` adds trees to those that there are, up to `n_estimators`; the training data must be the same.
+        With the same seed they are the trees that a larger forest would have.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None: one, -1: one per core.  The result does not depend on it.
@@ -88,7 +96,7 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
     >>> forest.predict([[5.1, np.nan, 1.4, np.nan]])
     array([0])
     >>> forest.predict_proba([[np.nan, np.nan, 5.5, np.nan]], missing="surrogate").round(1)
-    array([[0. , 0.2, 0.8]])
+    array([[0., 0., 1.]])
     """
 
     PUBLISHED: ClassVar[dict[str, Any]] = {
@@ -113,6 +121,8 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
         "bootstrap": ["boolean"],
         "category_order": [StrOptions({"published", "proportion"})],
         "surrogates": [StrOptions({"published", "text"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "warm_start": ["boolean"],
         **SHARED,
     }
 
@@ -129,6 +139,8 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
         category_order: str = "proportion",
         surrogates: str = "text",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ):
@@ -142,6 +154,8 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
         self.category_order = category_order
         self.surrogates = surrogates
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -151,7 +165,7 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> ForestClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ForestClassifier:
         """Grow the forest.
 
         Parameters
@@ -160,15 +174,43 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
             NaN where a value is missing.
         y : array-like of shape (n_samples,)
             Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: whole numbers are as good as rows that are repeated (but for the bootstrap
+            samples, which have each row times its weight); others are scaled to a mean of one.  `min_samples_leaf` is
+            compared with the sum of weights.
 
         Returns
         -------
         self
         """
         self._validate_params()
-        self._take_training_data(X, y)
-        seeds = tree_seeds(check_random_state(self.random_state), self.n_estimators)
-        self.forest_ = grow_forest(
+        grown = self._grown_so_far()
+        self._take_training_data(X, y, sample_weight)
+        if grown is None:
+            self._random = deepcopy(check_random_state(self.random_state))  # what the next seeds are drawn from
+        elif not self.training_data_.same_rows(grown[1]):
+            raise ValueError("warm_start adds trees to a forest grown on the same rows, but the training data changed.")
+        n_grown = grown[0].n_trees if grown else 0
+        random = check_random_state(self.random_state) if grown is None else deepcopy(self._random)
+        seeds = tree_seeds(random, self.n_estimators)
+        if n_grown < self.n_estimators:
+            more = self._grow(seeds[n_grown:])
+            self.forest_ = append_trees(grown[0], more) if grown else more
+        return self
+
+    def _grown_so_far(self) -> tuple[Forest, TrainingData] | None:
+        """The trees to which others are added, and what they were grown on."""
+        if not (self.warm_start and hasattr(self, "forest_")):
+            return None
+        if self.n_estimators < self.forest_.n_trees:
+            raise ValueError(
+                f"n_estimators is {self.n_estimators}, but with warm_start there are {self.forest_.n_trees} trees "
+                "already."
+            )
+        return self.forest_, self.training_data_
+
+    def _grow(self, seeds: np.ndarray) -> Forest:
+        return grow_forest(
             self.training_data_,
             seeds,
             max_features=self.max_features_,
@@ -179,18 +221,15 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
             category_order=self.category_order,
             n_jobs=self.n_jobs,
         )
-        return self
 
-    def _take_training_data(self, X: Any, y: Any) -> None:
+    def _take_training_data(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Everything of a fitted forest but its trees."""
         codes = fit_table(self, X)
-        self.training_data_ = TrainingData(
-            X=codes,
-            y=fit_classes(self, y, len(codes)),
-            n_classes=len(self.classes_),
-            n_categories=self.features_.n_categories,
-            bootstrap=bool(self.bootstrap),
+        classes = fit_classes(self, y, len(codes))
+        data = TrainingData(
+            codes, classes, len(self.classes_), self.features_.n_categories, bootstrap=bool(self.bootstrap)
         )
+        self.training_data_ = data.weighted(fit_weights(self, sample_weight, classes))
         if len(self.classes_) > MOST_CLASSES:
             raise ValueError(f"y has {len(self.classes_)} classes; at most {MOST_CLASSES} are supported.")
         self.max_features_ = features_per_split(self.max_features, codes.shape[1])

@@ -208,7 +208,7 @@ def _best_split(n_categories, ranks, rows, node, seed, settings, scratch):
 
 
 @kernel(counted=False)
-def _sides(column, rows, node, seed, last_rank, subset, left):
+def sides_of_rows(column, rows, node, seed, last_rank, subset, left):
     """Whether each row goes left: by rank, or by `subset` where the split is one of categories (it is not empty)."""
     for i in range(len(rows)):
         rank = column[rows[i]]
@@ -221,7 +221,7 @@ def _sides(column, rows, node, seed, last_rank, subset, left):
 
 
 @kernel(inline="always")
-def _tree_of(size, n_classes):
+def tree_of(size, n_classes):
     """A tree with room for `size` nodes, all of them leaves."""
     return Tree(
         np.empty(size, dtype=np.int32),
@@ -234,7 +234,7 @@ def _tree_of(size, n_classes):
 
 
 @kernel(inline="always")
-def _tree_with_room(tree, n_nodes, n_flags):
+def tree_with_room(tree, n_nodes, n_flags):
     return Tree(
         with_room(tree.feature, n_nodes),
         with_room(tree.threshold, n_nodes),
@@ -246,7 +246,7 @@ def _tree_with_room(tree, n_nodes, n_flags):
 
 
 @kernel(inline="always")
-def _trimmed(tree, n_nodes, n_flags):
+def trimmed_tree(tree, n_nodes, n_flags):
     return Tree(
         tree.feature[:n_nodes].copy(),
         tree.threshold[:n_nodes].copy(),
@@ -284,7 +284,7 @@ def grow_tree(data, ranked, weights, seed, settings):
     spare, left = np.empty_like(rows), np.empty(len(rows), dtype=np.bool_)
     scratch = _scratch(data, weights, len(rows))
     most_categories = len(scratch.best_left)
-    tree = _tree_of(64, data.n_classes)
+    tree = tree_of(64, data.n_classes)
     n_nodes, n_flags = np.int64(0), np.int64(0)  # a literal 0 would compile what takes them twice
     stack = np.empty((64, 4), dtype=np.int64)  # first row, end, parent of a right child or -1, depth
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, len(rows), -1, 0
@@ -296,7 +296,7 @@ def grow_tree(data, ranked, weights, seed, settings):
         node = n_nodes
         n_nodes += 1
         if n_nodes > len(tree.feature) or n_flags + most_categories > len(tree.goes_left):
-            tree = _tree_with_room(tree, n_nodes, n_flags + most_categories)
+            tree = tree_with_room(tree, n_nodes, n_flags + most_categories)
         if parent >= 0:
             tree.right[parent] = node
         _add_leaf(tree, node, data.y, weights, here)
@@ -313,10 +313,10 @@ def grow_tree(data, ranked, weights, seed, settings):
             tree.subset[node] = n_flags
             tree.goes_left[n_flags : n_flags + len(subset)] = subset
             n_flags += len(subset)
-        _sides(ranked.ranks[f], here, node, seed, last_rank, subset, left)
+        sides_of_rows(ranked.ranks[f], here, node, seed, last_rank, subset, left)
         middle = start + partition(here, left, spare)
         stack = with_room(stack, height + 2)
         for first, last, of_right in ((middle, end, node), (start, middle, -1)):
             stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = first, last, of_right, depth + 1
             height += 1
-    return _trimmed(tree, n_nodes, n_flags)
+    return trimmed_tree(tree, n_nodes, n_flags)

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from joints.impute.imputer import TableImputer, fill_cells, seed_from
 from joints.impute.predictors import ColumnForest, grow_compiled, grow_with_scikit_learn
-from joints.impute.trees import RankedTable, rank_column, rank_table
+from joints.impute.trees import RankedTable, rank_column, rank_values
 from joints.parameters import AT_LEAST_ONE
 
 # Fills the cells of one feature in some rows: (feature, rows) -> None
@@ -146,7 +146,7 @@ class MissForestImputer(TableImputer):
                 )
 
     def _ranked(self, table: np.ndarray) -> RankedTable | None:
-        return rank_table(table) if self.predictor == "compiled" else None
+        return rank_values(table) if self.predictor == "compiled" else None
 
     def _grow(
         self, table: np.ndarray, ranked: RankedTable | None, rows: np.ndarray, target: int, asked: np.ndarray = NO_ROWS

@@ -95,7 +95,7 @@ class NodeRange(NamedTuple):
     end: int
 
 
-def rank_table(table: np.ndarray) -> RankedTable:
+def rank_values(table: np.ndarray) -> RankedTable:
     """Rank the values of a complete table, in the precision of scikit-learn's trees."""
     n_rows, n_features = table.shape
     kind = np.uint16 if n_rows < 1 << 16 else np.uint32

@@ -1,56 +1,73 @@
-"""No lock of Snakemake's outlives its run.
+"""No lock of Snakemake's outlives its run, and no run removes the locks of another.
 
 Upstream: Snakemake locks the working directory by files that do not say who made them, and that a killed run leaves
 behind.  The next run refuses to start until somebody calls `snakemake --unlock`; its message says that the lock was
-"likely caused by a kill signal or a power loss" (see snakemake/snakemake#2919).
+"likely caused by a kill signal or a power loss" (see snakemake/snakemake#2919).  A run that ends deletes the whole
+folder of locks, with those of every other run (`FilePersistence._delete_locks`).
 
 Seen: a run that is ended by SIGKILL leaves `.snakemake/locks/0.input.lock` and `0.output.lock`, and the next one stops.
+Of two runs in one folder the first to end deletes the locks of the second, and a third one may then start beside it.
 
-Here the system's own lock on one more file ends with the process that holds it: whoever gets that one may remove the
-others.  Locks in a database (`--persistence-backend db`) are left to Snakemake.
+Here a run asks before it locks (the system's own locks end with the process that holds them, so that the caller can
+tell what is left of a killed run), and removes only what it made itself.  Locks in a database (`--persistence-backend
+db`) are left to Snakemake, and `snakemake --unlock` still removes everything.
 
 Tested with Snakemake 9.20.0 to 9.27.1.  With another version, or with files in the folder of locks that are not known,
-nothing is removed, with a warning; `snakemake --unlock` is the way out.
+nothing is changed, with a warning; `snakemake --unlock` is the way out.
 """
 
 from __future__ import annotations
 
-import fcntl
 import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from joints.patches.versions import Tested, warn
 
 TESTED = Tested("snakemake", "9.20.0", "9.27.1")
 LOCK = re.compile(r"\d+\.(input|output)\.lock")
 
-_held: list[IO[str]] = []  # open until the process ends
 
+def ask_before_locking(enter: Callable[[Path], None]) -> bool:
+    """Let Snakemake call `enter` with its folder of locks before it locks; False, with a warning, if it cannot be."""
+    from snakemake.persistence import file
 
-def forget_killed_runs(folder: str | Path = ".snakemake") -> bool:
-    """Remove what killed runs have left of Snakemake's locks in its `folder`; False if another run is at work."""
-    folder = Path(folder)
-    folder.mkdir(exist_ok=True)
-    handle = (folder / "joints.lock").open("a")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        handle.close()
-        return not isinstance(error, BlockingIOError)  # a file system without locks cannot tell
-    _held.append(handle)
-    _remove(folder / "locks")
+    doubt = TESTED.doubt()
+    if doubt:
+        warn(f"{doubt}: locks of killed runs are left; remove them by `snakemake --unlock`.")
+        return False
+    usual = file.FilePersistence.lock, file.FilePersistence._delete_locks
+
+    @contextmanager
+    def lock(self: Any) -> Iterator[None]:
+        folder = Path(self._lockdir)
+        folder.mkdir(parents=True, exist_ok=True)
+        enter(folder)
+        with usual[0](self):
+            yield
+
+    def delete_locks(self: Any) -> None:
+        if not self._lockfile:  # `snakemake --unlock`
+            usual[1](self)
+        for path in self._lockfile.values():
+            Path(path).unlink(missing_ok=True)
+        self._lockfile.clear()
+
+    file.FilePersistence.lock, file.FilePersistence._delete_locks = lock, delete_locks
     return True
 
 
-def _remove(locks: Path) -> None:
-    doubt = TESTED.doubt()
-    left = sorted(locks.iterdir()) if locks.is_dir() else []
-    unknown = [path.name for path in left if not (LOCK.fullmatch(path.name) and path.is_file())]
-    if not doubt and unknown:
-        doubt = f"{locks} holds {unknown[0]}, which is not one of Snakemake's known locks"
-    if doubt:
-        warn(f"{doubt}: locks of killed runs are left; remove them by `snakemake --unlock`.")
-        return
-    for path in left:
-        path.unlink(missing_ok=True)
+def locks_about(locks: Path, folders: Sequence[str | Path]) -> list[Path]:
+    """The locks, in Snakemake's folder of them, on files in some folders; none, with a warning, if one is unknown."""
+    found = sorted(locks.iterdir()) if locks.is_dir() else []
+    unknown = [path.name for path in found if not (LOCK.fullmatch(path.name) and path.is_file())]
+    if unknown:
+        warn(
+            f"{locks} holds {unknown[0]}, which is not one of Snakemake's known locks: locks of killed runs are left; "
+            "remove them by `snakemake --unlock`."
+        )
+        return []
+    starts = tuple(f"{Path(folder).as_posix()}/" for folder in folders)
+    return [path for path in found if any(line.startswith(starts) for line in path.read_text().splitlines())]

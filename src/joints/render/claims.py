@@ -65,7 +65,8 @@ def _signed(gains: pd.DataFrame) -> str:
     >>> _signed(pd.DataFrame({"rate": [0.3], "gain": [-0.04], "interval": [1.26]}))
     '30 %: -0.0 ± 1.3'
     """
-    return ", ".join(f"{100 * g.rate:g} %: {g.gain:+.1f} ± {g.interval:.1f}" for g in gains.itertuples())
+    rows = zip(gains["rate"], gains["gain"], gains["interval"], strict=True)
+    return ", ".join(f"{100 * rate:g} %: {gain:+.1f} ± {interval:.1f}" for rate, gain, interval in rows)
 
 
 def _wins(run: Run) -> Finding:
@@ -101,7 +102,7 @@ def _three_percent(run: Run) -> Finding:
     found = _gain(run, "gef", [0.1, 0.3, 0.5, 0.7, 0.9])
     paper = pd.read_csv("config/paper_table1.csv")
     table = (paper["GeF"] - paper["KNN"]).mean()
-    mean = _gain(run, "gef", np.arange(1, 10) / 10)["gain"].mean()
+    mean = _gain(run, "gef", [rate / 10 for rate in range(1, 10)])["gain"].mean()
     ahead = (found["gain"] - found["interval"] > 0).any()
     verdict = HOLDS if mean > 3 else PARTLY if ahead else NOT
     text = f"GeF against KNN imputation, {_signed(found)}; {mean:+.1f} on average over nine rates"

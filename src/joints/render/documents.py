@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_table
+from joints.render.modern_blocks import MODERN_BLOCKS
 from joints.render.results_page import Study, results_page
 from joints.render.tables import Cell, Table
 from joints.runtime.files import write_text
@@ -246,6 +248,11 @@ def _outliers_images(run: Run) -> str:
     return words(["foreign images", *(OUTLIER_LABELS[method] for method in methods)], rows)
 
 
+def _modern(run: Run, block: Callable[..., str]) -> str:
+    """A table of the modern study."""
+    return block(run.plan, run.read)
+
+
 BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "table1": _table1,
     "agreement": _sentence,
@@ -265,6 +272,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "ablation": _ablation,
     "outliers, wine": _outliers_wine,
     "outliers, images": _outliers_images,
+    **{name: partial(_modern, block=block) for name, block in MODERN_BLOCKS.items()},
 }
 
 
@@ -287,7 +295,7 @@ def page_of(plan: Plan, links: bool = True) -> str:
         plan.run,
         plan.shown,
         plan.all_metrics,
-        plan.used_mechanisms,
+        list(plan.used_mechanisms.values()),
         plan.used[plan.reference],
         plan.config["table_rate"],
         plan.views[0],

@@ -7,7 +7,6 @@ job never leaves behind a half-written result that looks like a good one.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from joints.errors import JointsError
+from joints.runtime.checksums import damaged, record_sum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +28,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
+        record_sum(path, temporary)
         temporary.replace(path)
     except OSError as error:
         if error.filename is None:  # the error of a full disk does not name the file
@@ -70,14 +70,3 @@ def read_csv(path: str | Path) -> pd.DataFrame:
         return pd.read_csv(io.StringIO(text))
     except (OSError, ValueError) as error:
         raise damaged(path, error) from error
-
-
-def damaged(path: str | Path, reason: object) -> JointsError:
-    """The error for a file of the workflow that is not what the workflow wrote."""
-    return JointsError(f"{path} is damaged ({reason}): delete it and run the workflow again")
-
-
-def sha256(path: str | Path) -> str:
-    """The SHA-256 checksum of a file, in hexadecimal."""
-    with Path(path).open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -11,21 +11,38 @@ import functools
 import hashlib
 import importlib.util
 from pathlib import Path
+from typing import NamedTuple
 
-from joints.runtime.files import sha256
+from joints.runtime.checksums import sha256
 
 PACKAGE = __name__.split(".")[0]
 SOURCE = Path(__file__).resolve().parents[2]  # the folder that holds the package
 # How jobs run and how data is downloaded has no effect on the content of results.
+COMPILED = (".pyc", ".nbi", ".nbc", ".tmp")
 WITHOUT = tuple(f"{PACKAGE}.{name}." for name in ("runtime", "data.fetch", "data.sources"))
 
 
-def script_digest(script: str | Path, *modules: str) -> str:
-    """Digest of everything that a script imports, and of modules that it loads by name from a catalogue.
+class Code(NamedTuple):
+    """The fingerprint of a script's code, with the modules that it loads by name."""
 
-    Snakemake itself watches the script.
-    """
-    return code_digest(*modules, *_imports_of(Path(script), []))
+    digest: str
+    script: str
+    modules: tuple[str, ...] = ()
+
+
+def script_digest(script: str | Path, *modules: str) -> str:
+    """Digest of a script, of everything that it imports, and of modules that it loads by name from a catalogue."""
+    path = Path(script)
+    return _short(_meaning(path) + code_digest(*modules, *_imports_of(path, [])))
+
+
+def source_stamp(scripts: str | Path) -> str:
+    """Digest of every byte of the package and of a folder of scripts: fast, and equal only if nothing changed."""
+    digest = hashlib.sha256()
+    for path in sorted([*(SOURCE / PACKAGE).rglob("*"), *Path(scripts).glob("*.py")]):
+        if path.is_file() and path.suffix not in COMPILED:
+            digest.update(f"{path.name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def code_digest(*modules: str) -> str:
@@ -40,10 +57,7 @@ def code_digest(*modules: str) -> str:
     >>> sorted(import_closure("joints.study.mechanisms.mcar"))
     ['joints.interface', 'joints.study.mechanisms.mcar']
     """
-    digest = hashlib.sha256()
-    for name in sorted(import_closure(*modules)):
-        digest.update(f"{name}\n{_meaning(_file(name))}\n".encode())
-    return digest.hexdigest()[:16]
+    return _short("".join(f"{name}\n{_meaning(_file(name))}\n" for name in sorted(import_closure(*modules))))
 
 
 def import_closure(*modules: str) -> set[str]:
@@ -58,6 +72,10 @@ def import_closure(*modules: str) -> set[str]:
             parts = name.split(".")
             waiting.extend(_imports_of(path, parts if path.name == "__init__.py" else parts[:-1]))
     return found
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _file(name: str) -> Path:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import signal
 import sys
-import time
 from pathlib import Path
 from types import FrameType, TracebackType
 
 from joints.errors import JointsError
 from joints.patches.scipy_stats import import_later
 
-CPU_SECONDS = "ended after %.1f CPU seconds"  # the last line of a log
+CPU_SECONDS = "ended after %.1f CPU seconds"  # the last line of a log: of the job and of what it called
 
 
 def start(log_file: str | Path) -> None:
@@ -36,10 +36,10 @@ def start(log_file: str | Path) -> None:
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
-            sys.__excepthook__(kind, error, trace)
-            return
-        logging.getLogger("joints").critical("stopped", exc_info=(kind, error, trace))
-        print(sentence(error, path), file=sys.stderr, flush=True)
+            return  # whoever interrupts a run knows why it stops
+        said = sentence(error, path)
+        logging.getLogger("joints").critical(said, exc_info=(kind, error, trace))
+        print(said, file=sys.stderr, flush=True)
 
     sys.excepthook = report
     atexit.register(_end)
@@ -56,7 +56,7 @@ def sentence(error: BaseException, log_file: Path) -> str:
 
 
 def _end() -> None:
-    logging.getLogger("joints").info(CPU_SECONDS, time.process_time())
+    logging.getLogger("joints").info(CPU_SECONDS, sum(os.times()[:4]))
 
 
 def _not_a_crash(record: logging.LogRecord) -> bool:

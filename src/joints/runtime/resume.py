@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from joints.runtime.files import csv_text, sha256, write_text
+from joints.runtime.checksums import is_as_written, sha256
+from joints.runtime.files import csv_text, write_text
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def write_in_parts(
     texts: list[list[str]] = [[] for _ in paths]
     for part, arguments in parts.items():
         kept = [folder / key / f"{part}.{i}" for i in range(len(paths))]
-        if not all(path.is_file() for path in kept):
+        if not all(path.is_file() and is_as_written(path) is not False for path in kept):
             found = compute(*arguments)
             tables = found if isinstance(found, tuple) else (found,)
             for path, table in zip(kept, tables, strict=True):

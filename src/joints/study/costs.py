@@ -85,6 +85,13 @@ class Costs:
             return ANY_JOB + self.outliers("images", self.plan.config["outliers"]["images"]["dataset"])
         return ANY_JOB + self._named.get(rule, 0.0)
 
+    def expected(self, dag: Any) -> dict[int, float]:
+        """The jobs that Snakemake is to run, by their ids, with what they are expected to cost."""
+        costs = {
+            job: 0.0 if job.is_norun else self.job(job.rule.name, job.wildcards_dict) for job in dag.needrun_jobs()
+        }
+        return {dag.jobid(job): seconds for job, seconds in costs.items()}
+
     @cached_property
     def _named(self) -> dict[str, float]:
         """The jobs that have rules of their own."""
@@ -109,7 +116,7 @@ def measure(plan: Plan) -> dict[str, dict[str, float]]:
         found.setdefault(dataset, {})[model] = seconds
     logs = plan.files.logs
     for dataset in plan.names:
-        spent = [_spent(path) for path in (logs / "forests" / dataset).glob("*.log")]
+        spent = [cpu_seconds(path) for path in (logs / "forests" / dataset).glob("*.log")]
         folds = plan.protocol(dataset).folds * plan.protocol(dataset).repetitions
         if spent:
             found.setdefault(dataset, {})[FOREST] = sum(spent) / folds
@@ -119,7 +126,7 @@ def measure(plan: Plan) -> dict[str, dict[str, float]]:
             own = settings["dataset"] if study == "images" else settings["datasets"][path.stem.removeprefix("wine_")]
             names = [own] if isinstance(own, str) else own
             for name in names:
-                found.setdefault(name, {})[OUTLIERS] = _spent(path) / settings["repetitions"] / len(names)
+                found.setdefault(name, {})[OUTLIERS] = cpu_seconds(path) / settings["repetitions"] / len(names)
     return found
 
 
@@ -132,10 +139,11 @@ def _fitted(plan: Plan) -> dict[tuple[str, str], float]:
     keys = ["dataset", "model", "mechanism", "repetition", "fold"]
     folds = pd.read_csv(path).groupby(keys).agg({"fit_seconds": "first", "predict_seconds": "sum", "rate": "size"})
     folds = folds[folds["rate"] == USUAL_RATES]
-    return (folds["fit_seconds"] + folds["predict_seconds"]).groupby(["dataset", "model"]).mean().to_dict()
+    means = (folds["fit_seconds"] + folds["predict_seconds"]).groupby(["dataset", "model"]).mean()
+    return dict(zip(means.index, means, strict=True))
 
 
-def _spent(log: Path) -> float:
+def cpu_seconds(log: Path) -> float:
     """The CPU seconds of a job, from the last line of its log."""
     found = re.findall(CPU_SECONDS.replace("%.1f", r"([0-9.]+)"), log.read_text(encoding="utf-8"))
     return float(found[-1]) if found else 0.0

@@ -7,8 +7,11 @@ entry: no other code names one.  Entries are tuples, because Snakemake notices c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from joints.errors import JointsError
@@ -30,11 +33,17 @@ class MethodEntry(NamedTuple):
     paper: Mapping[str, Any] = {}
     seconds: float = 1.0
     shown: bool = True
+    requires: Sequence[str] = ()
+
+    @property
+    def absent(self) -> list[str]:
+        """What the method requires and this machine lacks: modules, and files that environment variables name."""
+        return [name for name in self.requires if not _is_here(name)]
 
     @property
     def described(self) -> MethodEntry:
         """The part that tables and figures depend on, without how the method is computed and what that costs."""
-        return self._replace(cls="", parameters={}, seconds=1.0)
+        return self._replace(cls="", parameters={}, seconds=1.0, requires=())
 
     @property
     def model(self) -> str:
@@ -66,6 +75,14 @@ class MechanismEntry(NamedTuple):
     cls: str
     parameters: Mapping[str, Any] = {}
     paper: bool = False
+    training: bool = False  # whether values are missing in training too
+
+    @property
+    def in_training(self) -> MechanismEntry:
+        """The same mechanism for training rows as well, at the same rate: a study of its own."""
+        return self._replace(
+            name=f"{self.name}_training", label=f"{self.label}, in training too", paper=False, training=True
+        )
 
 
 class MetricEntry(NamedTuple):
@@ -142,6 +159,12 @@ def check_named(names: Iterable[str], found: Mapping[str, Any], key: str, config
             raise JointsError(f"{config_file}: {key!r} has {name!r}, which is not in {source}{suggestion(name, found)}")
 
 
+def _is_here(name: str) -> bool:
+    if name.isupper():
+        return Path(os.environ.get(name, "")).is_file()
+    return find_spec(name) is not None
+
+
 def find(full_name: str) -> Any:
     """The class or function with this full name."""
     module, _, name = full_name.rpartition(".")
@@ -157,3 +180,13 @@ def make(cls: str, parameters: Mapping[str, Any]) -> Any:
         return find(cls)(**parameters)
     except (TypeError, ValueError) as error:
         raise JointsError(f"{cls} cannot be made with the parameters {dict(parameters)}: {error}") from error
+
+
+def make_all(entries: Iterable[MechanismEntry]) -> dict[str, Any]:
+    """The objects of some entries, by name."""
+    return {entry.name: make(entry.cls, entry.parameters) for entry in entries}
+
+
+def find_all(functions: Mapping[str, str]) -> dict[str, Any]:
+    """The functions with these full names, by their own names."""
+    return {name: find(full_name) for name, full_name in functions.items()}

@@ -52,8 +52,10 @@ class Layout(NamedTuple):
     dataset: Path
     # the experiment
     forests: Path  # a folder
+    forest_seconds: Path
     scores: Path
     seconds: Path
+    confidence: Path
     means: Path
     variant: Path  # scores of a variant of the ablation
     # the outlier studies
@@ -86,8 +88,10 @@ class Layout(NamedTuple):
             record=results / "raw" / "{dataset}.json",
             dataset=results / "data" / "{dataset}.npz",
             forests=results / "forests" / "{dataset}" / "{repetitions}",
+            forest_seconds=results / "seconds" / "{dataset}" / "forests" / "{repetitions}.csv",
             scores=results / "scores" / piece,
             seconds=results / "seconds" / piece,
+            confidence=results / "confidence" / piece,
             means=results / "means" / "{dataset}.csv",
             variant=results / "ablation" / "{dataset}" / "{variant}.csv",
             foreign=results / "outliers" / "images" / "{dataset}.npz",

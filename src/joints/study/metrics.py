@@ -67,10 +67,23 @@ def calibration_error(truth: np.ndarray, proba: np.ndarray) -> float:
     >>> round(calibration_error(np.array([0, 0]), np.array([[0.5, 0.5], [0.2, 0.8]])), 6)
     0.65
     """
+    _, confidence, correct = confidence_bins(truth, proba)
+    return float(np.abs(correct - confidence).sum() / len(truth))
+
+
+def confidence_bins(truth: np.ndarray, proba: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each of 15 bins of equal width: the rows whose confidence lies in it, the sum of their confidences, and how
+    many of them are correct; a reliability diagram shows the quotients.
+
+    >>> rows, confidence, correct = confidence_bins(np.array([0, 0]), np.array([[0.5, 0.5], [0.2, 0.8]]))
+    >>> rows.nonzero()[0].tolist(), confidence[[7, 12]].tolist(), correct[[7, 12]].tolist()
+    ([7, 12], [0.5, 0.8], [1.0, 0.0])
+    """
     confidence = proba.round(DECIMALS).max(axis=1)
     bins = np.minimum((confidence * CONFIDENCE_BINS).astype(np.int64), CONFIDENCE_BINS - 1)
-    gap = np.bincount(bins, weights=_correct(truth, proba) - confidence)
-    return float(np.abs(gap).sum() / len(truth))
+    of_bins = (np.bincount(bins, weights, CONFIDENCE_BINS) for weights in (None, confidence, _correct(truth, proba)))
+    rows, total, correct = of_bins
+    return rows, total, correct
 
 
 def _correct(truth: np.ndarray, proba: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,6 +80,8 @@ class Plan:
         The catalogues, by key; `config` says which entries the run has.
     measured : mapping
         The catalogue of costs: dataset -> work -> CPU seconds.
+    left_out : sequence of str
+        What the configuration names and this machine cannot run, one sentence each.
     """
 
     config: Mapping[str, Any]
@@ -88,6 +90,7 @@ class Plan:
     mechanisms: Mapping[str, MechanismEntry]
     metrics: Mapping[str, MetricEntry]
     measured: Mapping[str, Mapping[str, float]]
+    left_out: Sequence[str] = ()
 
     @classmethod
     def read(
@@ -105,12 +108,24 @@ class Plan:
             config,
             read_datasets(content["datasets"], catalogues["datasets"]),
             read_entries(MethodEntry, content["methods"]),
-            read_entries(MechanismEntry, content["mechanisms"]),
+            with_training(read_entries(MechanismEntry, content["mechanisms"])),
             read_entries(MetricEntry, content["metrics"]),
             content.get("costs", {}),
         )
         plan.check(str(files[-1]))
         return plan
+
+    def here(self) -> Plan:
+        """The plan without the methods that require something which this machine lacks."""
+        lacking = {name: self.methods[self.methods[name].model].absent for name in self.config["methods"]}
+        absent = {name: words for name, words in lacking.items() if words}
+        if not absent:
+            return self
+        sentences = [f"{self.methods[name].label} is not run: there is no {_listed(w)}." for name, w in absent.items()]
+        if self.reference in absent:
+            raise JointsError(f"'reference' is {self.reference!r}, but {sentences[list(absent).index(self.reference)]}")
+        kept = [name for name in self.config["methods"] if name not in absent]
+        return replace(self, config={**self.config, "methods": kept}, left_out=[*self.left_out, *sentences])
 
     def check(self, config_file: str) -> None:
         """Raise a JointsError unless everything that the configuration names exists and makes sense."""
@@ -122,11 +137,10 @@ class Plan:
         # a foreign dataset whose sources the run does not allow is left out, like one that cannot be fetched
         anywhere = [kind for entry in self.datasets.values() for kind in entry.kinds()]
         check_datasets(self.foreign_datasets, anywhere, self.datasets, config_file, catalogues["datasets"], "outliers")
-        protocol = config["protocol"]
         for names, found, key, source in (
             (config["methods"], self.methods, "methods", "methods"),
             (config["metrics"], self.metrics, "metrics", "metrics"),
-            (protocol["mechanisms"], self.mechanisms, "protocol.mechanisms", "mechanisms"),
+            (self.mechanism_names, self.mechanisms, "protocol.mechanisms", "mechanisms"),
         ):
             check_named(names, found, key, config_file, catalogues[source])
         self._check_protocol(config_file)
@@ -230,19 +244,26 @@ class Plan:
         """The models that the run's methods need, in the order of the methods."""
         return list(dict.fromkeys(self.methods[name].model for name in self.config["methods"]))
 
+    @cached_property
+    def groups(self) -> list[str]:
+        """The mechanisms of the run, joined by + where one fitted model answers for several."""
+        protocol = self.config["protocol"]
+        groups = [name if isinstance(name, str) else "+".join(name) for name in protocol["mechanisms"]]
+        return [*groups, *(f"{name}_training" for name in protocol.get("training", []))]
+
+    @property
+    def mechanism_names(self) -> list[str]:
+        """The mechanisms of the run, one after the other."""
+        return [name for group in self.groups for name in group.split("+")]
+
     @property
     def all_metrics(self) -> list[MetricEntry]:
         return list(self.metrics.values())
 
-    @property
-    def used_mechanisms(self) -> list[MechanismEntry]:
-        """The mechanisms of the run by which values go missing."""
-        return [self.mechanisms[name] for name in self.config["protocol"]["mechanisms"]]
-
     @cached_property
     def views(self) -> list[View]:
         """The views of the run: one per mechanism and metric.  The first has plain file names."""
-        pairs = [(m, s) for m in self.config["protocol"]["mechanisms"] for s in self.config["metrics"]]
+        pairs = [(m, s) for m in self.mechanism_names for s in self.config["metrics"]]
         return [View(self.mechanisms[m], self.metrics[s], f"{m}/{s}/" if i else "") for i, (m, s) in enumerate(pairs)]
 
     def view(self, folder: str) -> View:
@@ -276,7 +297,8 @@ class Plan:
         """Patterns of the workflow's wildcards."""
         folders = "|".join(re.escape(view.folder) for view in self.views if view.folder)
         return {
-            **dict.fromkeys(("dataset", "model", "mechanism", "reading", "variant"), NAMES),
+            **dict.fromkeys(("dataset", "model", "reading", "variant"), NAMES),
+            "mechanism": f"{NAMES}([+]{NAMES})*",
             "repetitions": "[0-9]+-[0-9]+",
             "study": "wine|images",
             "view": f"({folders})?" if folders else "()",
@@ -374,8 +396,7 @@ class Plan:
         ]
 
     def scores(self, dataset: str) -> list[Path]:
-        mechanisms = self.config["protocol"]["mechanisms"]
-        return self._of_models(self.files.scores, dataset, self.models, mechanisms)
+        return self._of_models(self.files.scores, dataset, self.models, self.groups)
 
     @property
     def all_scores(self) -> list[Path]:
@@ -383,11 +404,10 @@ class Plan:
 
     @property
     def all_seconds(self) -> list[Path]:
-        mechanisms = self.config["protocol"]["mechanisms"]
         return [
             path
             for dataset in self.names
-            for path in self._of_models(self.files.seconds, dataset, self.models, mechanisms)
+            for path in self._of_models(self.files.seconds, dataset, self.models, self.groups)
         ]
 
     def model(self, name: str) -> MethodEntry:
@@ -397,6 +417,14 @@ class Plan:
     def mechanism(self, name: str) -> MechanismEntry:
         """What the scores depend on in a mechanism, likewise."""
         return self.mechanisms[name]._replace(label="", paper=False)
+
+    def mechanism_group(self, names: str) -> list[MechanismEntry]:
+        """The mechanisms of a group, likewise."""
+        return [self.mechanism(name) for name in names.split("+")]
+
+    def own_forest(self, mechanisms: str) -> Mapping[str, Any]:
+        """Parameters of the forests that a group of mechanisms has for itself, where training values are missing."""
+        return self.config["forest"] if self.mechanisms[mechanisms.partition("+")[0]].training else {}
 
     @property
     def metric_functions(self) -> dict[str, str]:
@@ -419,11 +447,11 @@ class Plan:
         """
         jobs = []
         for dataset in self.names:
-            for mechanism in self.config["protocol"]["mechanisms"]:
+            for mechanism in self.groups:
                 shared: dict[str, dict[str, str]] = {}  # by their first repetition
                 for model in self.models:
                     for piece in self.pieces(dataset, model):
-                        name = f"score_{dataset}_{mechanism}_{members(piece)[0]}"
+                        name = f"score_{dataset}_{mechanism.replace('+', '_')}_{members(piece)[0]}"
                         if self.costs.scores(dataset, model, piece) > OWN_JOB:
                             name += f"_{model}"
                         shared.setdefault(name, {})[model] = piece
@@ -440,8 +468,9 @@ class Plan:
         ]
 
     def forests_of(self, job: ScoreJob) -> list[Path]:
-        """The folders of forests that a job needs."""
-        return list(dict.fromkeys(path for piece in job.pieces.values() for path in self.forests(job.dataset, piece)))
+        """The folders of forests that a job needs; none where it grows its own."""
+        pieces = () if self.own_forest(job.mechanism) else job.pieces.values()
+        return list(dict.fromkeys(path for piece in pieces for path in self.forests(job.dataset, piece)))
 
     # ------------------------------------------------------------------------------------------------------ costs
 
@@ -452,7 +481,14 @@ class Plan:
 
     def memory(self, dataset: str) -> int:
         """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
-        return int(600 + 500 * self.size(dataset))
+        return int(1000 + 500 * self.size(dataset))
+
+    def minutes(self, seconds: float) -> int:
+        """The time to ask a cluster for: three times what is expected, on whatever processor, and a while to start."""
+        return int(15 + 3 * seconds / 60)
+
+    def forest_minutes(self, dataset: str, repetitions: str) -> int:
+        return self.minutes(self.costs.forests(dataset, repetitions))
 
     def size(self, dataset: str) -> float:
         """The cells of a dataset according to the catalogue, in units of 100,000."""
@@ -570,7 +606,7 @@ class Plan:
     @property
     def variant_mechanism(self) -> str:
         """The mechanism of the ablation: the run's first."""
-        return self.config["protocol"]["mechanisms"][0]
+        return self.mechanism_names[0]
 
     def variant_modules(self, variant: str) -> list[str]:
         return self.modules(list(self.variant_models(variant)), [self.variant_mechanism])
@@ -594,7 +630,7 @@ class Plan:
                 self.files.scores,
                 dataset,
                 list(dict.fromkeys(self.methods[name].model for name in names)),
-                [self.variant_mechanism],
+                [self.groups[0]],
             )
             if overlap(path.stem, f"1-{last}")
         ]
@@ -650,6 +686,51 @@ class Plan:
             path for view in self.views for path in self._tables(view.folder, [*self.names, "table1", "ranks", "tally"])
         ]
         return [*of_views, *self._tables("", ["agreement"])]
+
+    @property
+    def modern_tables(self) -> dict[str, Path]:
+        """The tables of the modern study, by name."""
+        names = ("pairs", "gains_over_best", "costs", "reliability")
+        return {name: self.files.results / f"{name}.csv" for name in names}
+
+    @property
+    def modern_figures(self) -> list[Path]:
+        return self._figures("", ["best_gains", "costs", "reliability", "heat_map"])
+
+    @property
+    def modern_files(self) -> list[Path]:
+        """What the modern study makes from its scores; it has no report, and no figures of single datasets."""
+        views = [view.folder for view in self.views]
+        tables = [path for view in views for path in self._tables(view, ["table1", "ranks", "tally"])]
+        ranks = [path for view in views for path in self._figures(view, ["ranks"])]
+        single = [self.files.results / "scores.parquet", self.files.results / "means.csv", self.files.provenance]
+        return [*self.modern_tables.values(), *self.modern_figures, *tables, *ranks, *single]
+
+    @property
+    def model_classes(self) -> dict[str, str]:
+        """Model -> its class, which says whether it uses the shared forest."""
+        return {name: self.methods[name].cls for name in self.models}
+
+    @property
+    def all_confidences(self) -> list[Path]:
+        return [
+            path
+            for dataset in self.names
+            for path in self._of_models(self.files.confidence, dataset, self.models, self.groups)
+        ]
+
+    @property
+    def all_forest_seconds(self) -> list[Path]:
+        return [
+            fill(self.files.forest_seconds, dataset=dataset, repetitions=piece)
+            for dataset in self.names
+            for piece in self.pieces(dataset)
+        ]
+
+    @property
+    def used_mechanisms(self) -> dict[str, MechanismEntry]:
+        """The mechanisms of the run, without how they are made."""
+        return {name: self.mechanisms[name]._replace(cls="", parameters={}) for name in self.mechanism_names}
 
     @property
     def data_files(self) -> list[Path]:
@@ -716,3 +797,12 @@ class Plan:
             self.files.summary,
             self.files.home,
         ]
+
+
+def with_training(mechanisms: Mapping[str, MechanismEntry]) -> dict[str, MechanismEntry]:
+    """A catalogue of mechanisms with each of them for training rows as well."""
+    return {**mechanisms, **{entry.in_training.name: entry.in_training for entry in mechanisms.values()}}
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and no ".join(words)

@@ -5,15 +5,15 @@ Every seed of a run comes from here: the SHA-256 digest of
     joints/<run seed>/<dataset>/<repetition>/<fold>/<purpose>
 
 with repetitions and folds counted from 1, fold 0 for whatever concerns a repetition as a whole, and the purposes
-``folds``, ``mask``, ``forest``, ``outliers`` and the name of a method.  So a result never depends on which jobs
-ran, in which order, or on how many cores.
+``folds``, ``mask``, ``training mask``, ``forest``, ``outliers`` and the name of a method.  So a result never depends on
+which jobs ran, in which order, or on how many cores.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -84,10 +84,25 @@ class Fold:
 
 def mask_order(fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism) -> np.ndarray:
     """The cells of a fold's test rows in the order in which they go missing; all methods see the same."""
-    random = generator(protocol.seed, data.name, fold.repetition, fold.fold, "mask")
-    order = mechanism.order(fold.X_test, data.n_categories, random)
-    if not np.array_equal(np.sort(order), np.arange(fold.X_test.size)):
-        raise ValueError(f"{type(mechanism).__name__} does not give every cell of {fold.X_test.shape} exactly once")
+    return _cell_order(fold.X_test, fold, data, protocol, mechanism, "mask")
+
+
+def with_training_mask(fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism, rate: float) -> Fold:
+    """The fold with values missing in its training rows, standardised again by what is left of them."""
+    order = _cell_order(fold.X, fold, data, protocol, mechanism, "training mask")
+    X = without_cells(fold.X, order, rate)
+    mean, sd = scale(X, data.n_categories)
+    X, X_test = (standardise(rows, mean, sd, data.n_categories) for rows in (X, fold.X_test))
+    return replace(fold, X=X, X_test=X_test)
+
+
+def _cell_order(
+    X: np.ndarray, fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism, purpose: str
+) -> np.ndarray:
+    random = generator(protocol.seed, data.name, fold.repetition, fold.fold, purpose)
+    order = mechanism.order(X, data.n_categories, random)
+    if not np.array_equal(np.sort(order), np.arange(X.size)):
+        raise ValueError(f"{type(mechanism).__name__} does not give every cell of {X.shape} exactly once")
     return order
 
 
@@ -122,6 +137,11 @@ def seed_of(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -
 def generator(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -> np.random.Generator:
     """A random generator for one purpose at one place of a run."""
     return np.random.default_rng(int.from_bytes(_digest(seed, dataset, repetition, fold, purpose), "big"))
+
+
+def seeded(seed: int) -> np.random.Generator:
+    """A random generator from a seed of `seed_of`, for methods."""
+    return np.random.default_rng(seed)
 
 
 def _digest(seed: int, dataset: str, repetition: int, fold: int, purpose: str) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any
 from joints.errors import JointsError
 from joints.runtime.config import read_run, read_yaml
 from joints.runtime.files import write_json
+from joints.runtime.one_run import take_run
 from joints.study.plan import SCHEMAS, Plan
 
 REFERENCE = Path("config/reference.yaml")
@@ -36,6 +37,19 @@ def check_reference(
         f"{files[-1]}: the run 'reference' belongs to {REFERENCE}, whose results are part of the repository: choose "
         "another name, or add `--config run=reference` to overwrite them"
     )
+
+
+def begin_run(plan: Plan, record: Path, stamp: str, digests: Mapping[str, str], locks: Path) -> None:
+    """What happens when a run is about to start; not in a dry run, and not in jobs.
+
+    `record` is where the `stamp` and the `digests` of the code are kept for jobs, `locks` Snakemake's folder of locks.
+    """
+    try:
+        take_run(plan.run, [plan.files.results, plan.files.figures], locks)
+        remove_stale(plan)
+        write_json(record, {"stamp": stamp, "digests": digests})
+    except (JointsError, OSError) as error:
+        sys.exit(f"Error: {error}.")
 
 
 def remove_stale(plan: Plan) -> list[Path]:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from joints.errors import JointsError
-from joints.runtime.files import damaged, read_csv
+from joints.runtime.checksums import damaged
+from joints.runtime.files import read_csv
 from joints.study.entries import MethodEntry
 from joints.study.layout import members
 from joints.study.protocol import Protocol
@@ -22,6 +23,7 @@ from joints.study.protocol import Protocol
 KEYS = ["dataset", "method", "mechanism", "rate", "repetition", "fold"]
 OF_MODEL = ["dataset", "model", "mechanism", "rate", "repetition", "fold"]
 SECONDS = ["fit_seconds", "predict_seconds"]
+CONFIDENCE = [*OF_MODEL[:-1], "answer", "bin", "rows", "confidence", "correct"]
 
 
 def read_scores(
@@ -29,20 +31,27 @@ def read_scores(
 ) -> pd.DataFrame:
     """The scores of some methods, from files with the answers of models, sorted by their keys.
 
-    A file is called ``<dataset>/<model>/<mechanism>/<repetitions>.csv``, and must have every fold and rate of its
-    repetitions in the dataset's protocol.
+    A file is called ``<dataset>/<model>/<mechanism>/<repetitions>.csv``, where + joins mechanisms that share the fitted
+    model, and must have every fold and rate of its repetitions in the dataset's protocol.
     """
     tables = []
     for path in map(Path, paths):
-        dataset, model, _ = path.parts[-4:-1]
+        dataset, model, mechanisms = path.parts[-4:-1]
         used = {name: entry for name, entry in methods.items() if entry.model == model}
-        tables.append(read_answers(path, used, dataset, protocols[dataset], members(path.stem)))
+        tables.append(
+            read_answers(path, used, dataset, protocols[dataset], members(path.stem), mechanisms.count("+") + 1)
+        )
     table = pd.concat(tables, ignore_index=True).sort_values(KEYS, kind="stable", ignore_index=True)
     return table[[*KEYS, *(name for name in table if name not in KEYS)]]
 
 
 def read_answers(
-    path: Path, methods: Mapping[str, MethodEntry], dataset: str, protocol: Protocol, repetitions: Sequence[int]
+    path: Path,
+    methods: Mapping[str, MethodEntry],
+    dataset: str,
+    protocol: Protocol,
+    repetitions: Sequence[int],
+    mechanisms: int = 1,
 ) -> pd.DataFrame:
     """The scores of some methods in one file; a JointsError names the file if they are not what a job writes."""
     found = read_csv(path)
@@ -51,15 +60,15 @@ def read_answers(
     by_answer = dict(iter(found.groupby(["model", "answer"], sort=False)))
     folds = range(1, protocol.folds + 1)
     rates = [f"{rate:g}" for rate in protocol.rates]  # as text, because a parsed number may be off in its last bit
-    expected = sorted((dataset, *place) for place in itertools.product(rates, repetitions, folds))
+    expected = sorted([(dataset, *place) for place in itertools.product(rates, repetitions, folds)] * mechanisms)
     tables = [found.iloc[:0].drop(columns=["model", "answer"])]
     for name, entry in methods.items():
         rows = by_answer.get((entry.model, entry.answer), found.iloc[:0])
         if rows.empty and not found.empty:
             answers = ", ".join(repr(answer) for model, answer in by_answer if model == entry.model) or "no scores"
             raise JointsError(
-                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, which has {answers} "
-                f"in {path}"
+                f"the method {name!r} takes the answer {entry.answer!r} of {entry.model!r}, "
+                f"which has {answers} in {path}"
             )
         keys = rows["dataset"], rows["rate"].map("{:g}".format), rows["repetition"], rows["fold"]
         if sorted(zip(*keys, strict=True)) != expected:

@@ -1,7 +1,5 @@
 """The ablation with the real Snakemake: next to the study's own scores, and stale only where something has changed."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,15 +51,16 @@ def project(root, tmp_path):
 
 
 def names(folder):
-    """All files in a folder and below."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    """All files in a folder and below, without the parts that jobs keep."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if ".parts/" not in name)
 
 
 def test_the_ablation(project):
     project.succeed("--quiet", "all")
     results = project.results
-    # no scores of KNN, which has no variant; no forests of variants, and nothing half-written
-    assert names(results / "scores") == [f"one/{model}/mcar/1-3.csv" for model in ("gef", "learnspn", "mean")]
+    # scores of KNN too, which has no variant but shares a job; no forests of variants, and nothing half-written
+    assert names(results / "scores") == [f"one/{model}/mcar/1-3.csv" for model in ("gef", "knn", "learnspn", "mean")]
     assert names(results / "ablation") == ["one/features.csv", "one/same.csv"]
 
     used = {name: study.PLAN.methods[name] for name in ("mean", "learnspn", "gef", "gefp")}
@@ -91,9 +90,8 @@ def test_the_ablation(project):
     assert project.stale() == set()
 
     def stale_variants():
-        """How many files of scores of variants would be made."""
-        found = re.search(r"^score_variant\s+(\d+)$", project.succeed("--dry-run", "--quiet", "rules"), re.MULTILINE)
-        return int(found[1]) if found else 0
+        """Whether variants would be scored."""
+        return any(name.startswith("score_variants") for name in project.stale())
 
     def stale_after_an_edit(name):
         path = project.folder / "src" / "joints" / name
@@ -104,19 +102,19 @@ def test_the_ablation(project):
         finally:
             path.write_text(old)
 
-    assert stale_after_an_edit("study/ablation/scoring.py") == 2
-    assert stale_after_an_edit("study/methods/mean.py") == 1
-    assert stale_after_an_edit("study/ablation/differences.py") == 0
-    assert stale_after_an_edit("study/methods/knn.py") == 0
+    assert stale_after_an_edit("study/ablation/scoring.py")
+    assert stale_after_an_edit("study/methods/mean.py")
+    assert not stale_after_an_edit("study/ablation/differences.py")
+    assert not stale_after_an_edit("study/methods/knn.py")
     variants = dict(ABLATION["variants"], same=dict(ABLATION["variants"]["same"], label="another label"))
     project.config["ablation"] = dict(ABLATION, variants=variants)
     assert project.stale() == {"summarise_ablation", "ablation"}
     variants["features"] = dict(variants["features"], forest={"max_features": 1})
-    assert stale_variants() == 1
+    assert stale_variants()
     project.config["ablation"] = None
     assert project.stale() == {"ablation"}  # the target itself, which has nothing to do
     project.targets = ()
-    assert not {"score_variant", "summarise_ablation"} & project.stale()
+    assert not stale_variants() and "summarise_ablation" not in project.stale()
     project.config["ablation"] = dict(ABLATION, rates=[0.4])
     out = project.fail("--quiet", "all", "--dry-run")
     assert "my.yaml: 'ablation.rates' has 0.4, which is not among the run's 'protocol.rates'" in out

@@ -8,7 +8,7 @@ from mixed import mixed_table
 from joints.data import Dataset
 from joints.errors import JointsError
 from joints.study import forests
-from joints.study.ablation.scoring import score_variant
+from joints.study.ablation.scoring import forests_of_variants, score_variant
 from joints.study.entries import MethodEntry, make
 from joints.study.evaluate import score
 from joints.study.forests import from_folders, grow_into
@@ -34,7 +34,8 @@ def data():
 
 def test_the_scores_of_a_variant_by_the_studys_own_two_steps(data, tmp_path):
     forest = {"n_estimators": 10, "purity": 0.8}
-    scores = score_variant(data, PROTOCOL, [1, 2], forest, MODELS, MECHANISMS, METRICS, n_jobs=2)
+    own = forests_of_variants(data, PROTOCOL, n_jobs=2)(forest)
+    scores = score_variant(data, PROTOCOL, [1, 2], own, MODELS, MECHANISMS, METRICS, n_jobs=2)
     # the study has more rates, and makes one repetition at a time
     study = Protocol(seed=7, folds=2, rates=(0, 0.1, 0.3, 0.9), repetitions=2)
     tables = []
@@ -52,7 +53,7 @@ def test_the_scores_of_a_variant_by_the_studys_own_two_steps(data, tmp_path):
     assert len(scores) == 2 * 2 * 2 * 4  # repetitions, folds, rates and answers
 
 
-def test_the_models_of_a_variant_share_its_forests(data, monkeypatch):
+def test_models_and_variants_with_the_same_forests_share_them(data, monkeypatch):
     grown = []
 
     def grow(data, protocol, fold, parameters, n_jobs):
@@ -61,12 +62,15 @@ def test_the_models_of_a_variant_share_its_forests(data, monkeypatch):
 
     usual = forests.grow
     monkeypatch.setattr(forests, "grow", grow)
-    scores = score_variant(data, PROTOCOL, [1, 3], {"n_estimators": 2}, MODELS, MECHANISMS, METRICS)
+    own = forests_of_variants(data, PROTOCOL)
+    for _ in range(2):
+        scores = score_variant(data, PROTOCOL, [1, 3], own({"n_estimators": 2}), MODELS, MECHANISMS, METRICS)
     assert set(scores["model"]) == set(MODELS)
     assert grown == [(repetition, fold, {"n_estimators": 2}) for repetition in (1, 3) for fold in (1, 2)]
 
 
 def test_a_wrong_parameter_is_found_before_a_forest_is_grown(data):
     wrong = MODELS["gef"]._replace(parameters={"min_deviation": 1})
+    own = forests_of_variants(data, PROTOCOL)({"n_estimators": "would fail"})
     with pytest.raises(JointsError, match=r"GenerativeForest cannot be made with the parameters {'min_deviation': 1}"):
-        score_variant(data, PROTOCOL, [1], {"n_estimators": "would fail"}, {"gef": wrong}, MECHANISMS, METRICS)
+        score_variant(data, PROTOCOL, [1], own, {"gef": wrong}, MECHANISMS, METRICS)

@@ -38,8 +38,13 @@ class Settings:
     tries: int = 5
     pause: float = 1.0
     timeout: float = 300.0
+    megabytes: float = 2000.0
     openml_server: str = "https://www.openml.org/api/v1/xml"
     url_prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def most_bytes(self) -> int:
+        return int(self.megabytes * 1_000_000)
 
     @classmethod
     def read(cls, config: Mapping[str, Any]) -> Settings:
@@ -50,6 +55,7 @@ class Settings:
             tries=fetch["tries"],
             pause=fetch["pause"],
             timeout=fetch["timeout"],
+            megabytes=fetch["megabytes"],
             openml_server=config["openml"]["server"].rstrip("/"),
             url_prefixes=config["url"]["prefixes"],
         )
@@ -111,6 +117,11 @@ class Source(ABC):
             for key in ("separator", "header", "decimal", "thousands", "missing")
             if key in self.spec
         }
+
+
+def too_large(what: str, most_bytes: int) -> SourceError:
+    """The error for a file beyond the configuration's limit."""
+    return SourceError(f"{what} has more than {most_bytes / 1e6:g} megabytes ('fetch.megabytes')", retry=False)
 
 
 def innermost(error: BaseException) -> str:

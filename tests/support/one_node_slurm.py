@@ -1,0 +1,130 @@
+"""A Slurm of one node for tests: everything in a temporary folder, except for its configuration.
+
+The executor drops SLURM_* variables inside of jobs, so that the configuration has to be at its default place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue")
+PLACE = Path("/etc/slurm/slurm.conf")
+SECONDS = 60
+
+
+class NoSlurm(Exception):
+    """Why there can be no Slurm on this machine."""
+
+
+class Slurm:
+    """munged, slurmctld and slurmd on free ports; `close` ends the processes that were started, by their ids."""
+
+    def __init__(self, folder: Path, cpus: int = 2, megabytes: int = 6000) -> None:
+        missing = [name for name in PROGRAMS if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
+        if missing:
+            raise NoSlurm(f"there is no {missing[0]}")
+        if os.getuid() != 0:
+            raise NoSlurm("only root can start slurmd")
+        if PLACE.exists() or PLACE.is_symlink():
+            raise NoSlurm(f"there is a configuration already ({PLACE})")
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        for name in ("state", "spool"):
+            (folder / name).mkdir(parents=True)
+        PLACE.parent.mkdir(exist_ok=True)
+        PLACE.write_text(self._configuration(cpus, megabytes))
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _configuration(self, cpus: int, megabytes: int) -> str:
+        host, folder = socket.gethostname().split(".")[0], self.folder
+        ports = [_free_port(), _free_port()]
+        return f"""\
+ClusterName=one
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+SlurmUser=root
+AuthInfo=socket={folder}/munge.socket
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+ReturnToService=2
+SchedulerParameters=sched_interval=1,sched_min_interval=0
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={megabytes} State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+    def _start(self) -> None:
+        folder = self.folder
+        folder.chmod(0o755)
+        key = folder / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o400)
+        files = [f"--{name}={folder}/munge.{name.partition('-')[0]}" for name in ("pid-file", "log-file", "seed-file")]
+        munged = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={folder}/munge.socket", *files]
+        self._run(munged)
+        self._wait(lambda: (folder / "munge.socket").exists(), "munged")
+        self._run(["slurmctld", "-D", "-c"])
+        self._run(["slurmd", "-D"])
+        self._wait(lambda: "idle" in _output("sinfo", "--noheader", "--format=%T"), "the node")
+
+    def _run(self, command: list[str]) -> None:
+        paths = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin"}
+        log = (self.folder / f"{command[0]}.out").open("wb")
+        self.processes.append(subprocess.Popen(command, env=paths, stdout=log, stderr=log, start_new_session=True))
+
+    def _wait(self, ready, what: str) -> None:
+        end = time.monotonic() + SECONDS
+        while not ready():
+            if time.monotonic() > end or any(process.poll() is not None for process in self.processes):
+                raise NoSlurm(f"{what} did not start: {_tails(self.folder)}")
+            time.sleep(0.2)
+
+    def jobs(self) -> list[str]:
+        """The ids of jobs that wait or run."""
+        return _output("squeue", "--noheader", "--format=%i").split()
+
+    def close(self) -> None:
+        if len(self.processes) == 3:
+            for job in self.jobs():
+                subprocess.run(["scancel", job], check=False, capture_output=True)
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        PLACE.unlink(missing_ok=True)
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return int(opened.getsockname()[1])
+
+
+def _tails(folder: Path) -> str:
+    return " | ".join(path.read_text(errors="replace")[-300:] for path in folder.glob("*.[ol]*") if path.is_file())

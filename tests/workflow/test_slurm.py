@@ -1,0 +1,101 @@
+"""The smallest run on a Slurm of one node: the same bytes as here, and faults that only a cluster has."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from one_node_slurm import NoSlurm, Slurm
+from working_copy import Project, copy_project
+
+pytestmark = pytest.mark.xdist_group("experiment")  # one after the other: each run takes all cores
+PROFILE = ["--profile", "profiles/slurm", "--default-resources", "slurm_account=none", "runtime=30", "mem_mb=1000"]
+CHANGING = ("logs/", "seconds", "provenance", "report.html", ".parts/", "raw/breast.json")
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    pytest.importorskip("snakemake_executor_plugin_slurm")
+    try:
+        cluster = Slurm(tmp_path_factory.mktemp("slurm"))
+    except NoSlurm as reason:
+        pytest.skip(f"no Slurm here: {reason}")
+    yield cluster
+    cluster.close()
+
+
+def lasting(project):
+    """All files that must be byte-identical: everything except times, dates and logs."""
+    return {name: content for name, content in project.files().items() if not any(part in name for part in CHANGING)}
+
+
+def on_slurm(project, *arguments):
+    """The command of `make PROFILE=profiles/slurm`."""
+    command = project.command("--quiet", "all", "--logger", "joints", configfile="config/smoke.yaml")
+    command[command.index("--cores") : command.index("--cores") + 2] = PROFILE
+    project.write()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen([*command, *arguments], cwd=project.folder, start_new_session=True, **pipes)
+
+
+def finish(process, seconds=600):
+    try:
+        return process.communicate(timeout=seconds)[0]
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def here(request, tmp_path_factory):
+    """The run on this machine."""
+    root = request.config.rootpath
+    project = Project(copy_project(root, tmp_path_factory.mktemp("here") / "project"), {"run": "smoke"}, {})
+    project.succeed("--quiet", "all", configfile="config/smoke.yaml")
+    return project
+
+
+@pytest.fixture
+def there(here, tmp_path):
+    """A copy of the project before its run."""
+    folder = copy_project(here.folder, tmp_path / "project")
+    return Project(folder, {"run": "smoke"}, {})
+
+
+def test_the_same_bytes_as_on_this_machine(slurm, here, there):
+    process = on_slurm(there)
+    out = finish(process)
+    assert process.returncode == 0, out
+    assert "Error" not in out and slurm.jobs() == []
+    mine, theirs = lasting(there), lasting(here)
+    assert set(mine) == set(theirs) and len(mine) > 40
+    assert [name for name in mine if mine[name] != theirs[name]] == []
+
+
+def wait_for_jobs(slurm, process, n=1):
+    end = time.monotonic() + 120
+    while len(slurm.jobs()) < n and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.2)
+    assert slurm.jobs()
+    return slurm.jobs()
+
+
+def test_a_cancelled_job_is_named_and_the_rerun_completes(slurm, here, there):
+    shutil.copytree(here.folder / "results", there.folder / "results")
+    shutil.copytree(here.folder / "figures", there.folder / "figures")
+    shutil.copytree(here.folder / ".snakemake", there.folder / ".snakemake")
+    for path in there.results.glob("means/*.csv"):
+        path.unlink()
+    process = on_slurm(there, "--retries", "0")
+    (job, *_) = wait_for_jobs(slurm, process)
+    subprocess.run(["scancel", job], check=True)
+    out = finish(process, 120)
+    assert process.returncode and "Error: the job summarise_dataset (dataset breast) ended without a message" in out, (
+        out
+    )
+    process = on_slurm(there)
+    out = finish(process)
+    assert process.returncode == 0, out
+    assert lasting(there) == lasting(here)
