@@ -71,6 +71,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
+    "capture_repr": (),
 }
 
 # ------------------------------------------------------------------------------------------- the reference of the API

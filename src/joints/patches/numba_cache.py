@@ -14,7 +14,7 @@ then fails instead of compiling again.
 Here files are named after what they hold, are complete before the index names them, and belong to a stamp that the
 caller gives, such as a digest of all kernels.
 
-Tested with numba 0.60.0 to 0.68.1.  With another version the cache is replaced too, with a warning, if the classes and
+Tested with numba 0.68.0 to 0.68.1.  With another version the cache is replaced too, with a warning, if the classes and
 methods are still the expected ones; if they are not, `keep` warns and returns False, and the kernel must be compiled
 without a cache, which is correct but slower.
 """
@@ -30,7 +30,7 @@ from typing import Any
 
 from joints.patches.versions import Tested, warn
 
-TESTED = Tested("numba", "0.60.0", "0.68.1")
+TESTED = Tested("numba", "0.68.0", "0.68.1")
 
 try:
     from numba.core.caching import IndexDataCacheFile
