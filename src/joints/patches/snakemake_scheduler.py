@@ -4,8 +4,8 @@ Upstream: to start no more than `--max-jobs-per-timespan` jobs (100 per second u
 sets a timer whenever it has looked for jobs, and looks again when the timer ends, which sets the next one.  Every job
 that ends adds one more such chain of timers.  A longer timespan is no way out: Snakemake exits after its timers.
 
-Seen: in a run of 276 jobs on two cores, Snakemake's own process took an eighth of a core all the time, ten CPU minutes
-altogether; most of its threads were timers.
+Seen: while jobs wait for a core, Snakemake's process keeps starting threads that end at once, and takes processor time
+although no job starts or ends.  The test counts the timers of a run of three jobs.
 
 Here the limit is removed where jobs run on this machine, whose cores are the limit anyway.
 
