@@ -172,11 +172,11 @@ def test_a_method_may_have_fewer_repetitions():
 
 
 def test_generators_are_made_in_few_places():
-    """The study's are made from places of the run; the other one repeats the draws of scikit-learn's forests."""
+    """The study's are made from places of the run, others repeat scikit-learn's draws or follow a forest's seeds."""
     makers = {"default_rng", "SeedSequence", "PCG64", "RandomState"}
     found = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in makers:
                 found.add(path.relative_to(SOURCE).as_posix())
-    assert found == {"study/protocol.py", "impute/predictors.py"}
+    assert found == {"study/protocol.py", "impute/predictors.py", "circuit/choosing.py"}

@@ -1,5 +1,6 @@
 """A run's name: nothing stale stays under it, and the reference is not overwritten by accident."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def in_project(root, monkeypatch):
 def changed(**changes):
     plan = study.PLAN
     config = {**plan.config, "run": "mine", **changes}
-    return Plan(config, plan.datasets, plan.methods, plan.mechanisms, plan.metrics)
+    return dataclasses.replace(plan, config=config)
 
 
 def test_artefacts_of_another_configuration_are_removed_and_scores_kept(tmp_path, monkeypatch, capsys):
@@ -67,5 +68,5 @@ def test_sections_of_the_report_have_no_gaps():
     titles = ["Datasets", "Outliers", "Ablation", "Theory", "Provenance"]
     assert [study.PLAN.section(title) for title in titles] == [f"{i} {t}" for i, t in enumerate(titles, 4)]
     without = {key: value for key, value in study.PLAN.config.items() if key != "outliers"}
-    plan = Plan(without, *(getattr(study.PLAN, name) for name in ("datasets", "methods", "mechanisms", "metrics")))
+    plan = dataclasses.replace(study.PLAN, config=without)
     assert plan.section("Ablation") == "5 Ablation" and plan.section("Provenance") == "7 Provenance"

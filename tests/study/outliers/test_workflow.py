@@ -34,7 +34,7 @@ class Run:
 
     def __init__(self, root, folder):
         self.root, self.folder = root, folder
-        own = {kind: str(root / "config" / f"{kind}.yaml") for kind in ("methods", "mechanisms", "metrics")}
+        own = {kind: str(root / "config" / f"{kind}.yaml") for kind in ("methods", "mechanisms", "metrics", "costs")}
         self.config = {
             "extends": str(root / "config" / "config.yaml"),
             "run": "test",
