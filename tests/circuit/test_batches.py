@@ -52,7 +52,7 @@ def test_batches_equal_rows(rate, target, given):
     X[:, 1] += X[:, 0]
     model = published(
         3, leaves="lspn", min_rows=10, min_samples_leaf=12, max_depth=3, threshold=0.2, random_state=0,
-        categorical_features={3: 3, 4: 2},
+        categorical_features={3: 3, 4: 2}, truncate=False,
     ).fit(X, y)  # fmt: skip
     circuits = model.leaves_.circuits
     assert circuits.is_sum.sum() > 20 and len(X) > 3 * ROWS

@@ -452,7 +452,7 @@ def test_all_reasons_are_given(openml, settings):
 def test_kinds_that_the_run_leaves_out_are_not_asked(openml, settings, own):
     def allowed(*kinds):
         entry = DatasetEntry(name="fruit", label="Fruit", target="kind", sources=[*FRUIT, own])
-        return Plan({"fetch": {"sources": kinds}}, {"fruit": entry}, {}, {}, {}).sources("fruit")
+        return Plan({"fetch": {"sources": kinds}}, {"fruit": entry}, {}, {}, {}, {}).sources("fruit")
 
     assert allowed("csv", "openml") == [*FRUIT, own]  # the order is that of the entry
     assert fetch("fruit", allowed("csv"), COLUMNS, settings)[1]["source"] == "csv"

@@ -23,7 +23,7 @@ STUDY = Study(
     PLAN.run,
     PLAN.shown,
     PLAN.all_metrics,
-    PLAN.used_mechanisms,
+    list(PLAN.used_mechanisms.values()),
     PLAN.used[PLAN.reference],
     PLAN.config["table_rate"],
     PLAN.views[0],

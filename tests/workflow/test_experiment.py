@@ -191,7 +191,8 @@ def test_a_file_that_was_cut_after_it_was_written(project, finished, name):
     assert said and all(f"results/test/{name} is damaged (its checksum" in line for line in said), out
     path.unlink()
     project.succeed("--quiet", "all")
-    assert lasting(project) == lasting(finished)
+    raw = name.startswith("raw/")  # which nothing needs any more
+    assert lasting(project) == {key: content for key, content in lasting(finished).items() if not (raw and name in key)}
 
 
 def test_adding_a_method_or_a_dataset_recomputes_nothing_else(project):

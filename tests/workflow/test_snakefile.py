@@ -12,7 +12,8 @@ from working_copy import copy_project
 
 from joints.study.plan import Plan
 
-CONFIGS = [f"config/{name}.yaml" for name in ("config", "quick", "reference", "smoke")]
+RUNS = ["config", "quick", "reference", "smoke", "auto", "modern", "modern_smoke", "modern_training"]
+CONFIGS = [f"config/{name}.yaml" for name in RUNS]
 
 
 def snakemake(root, *arguments):

@@ -105,10 +105,7 @@ def growing(amount, *names):
     """A resource, given by a number or by a method of the plan, of which a job that is tried again gets more."""
 
     def ask(wildcards, attempt):
-        known = (
-            amount(*(getattr(wildcards, name) for name in names)) if names else amount
-        )
-        return attempt * known
+        return attempt * (of(amount, *names)(wildcards) if names else amount)
 
     return ask
 

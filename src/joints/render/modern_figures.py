@@ -183,7 +183,7 @@ def reliability_figure(reliability: pd.DataFrame, methods: Sequence[MethodEntry]
         ax.scatter(own["confidence"], own["correct"], s=120 * own["weight"], color=colour, linewidth=0, zorder=3)
         error = float((own["weight"] * (own["confidence"] - own["correct"]).abs()).sum())
         ax.text(0.03, 0.96, f"{100 * error:.1f} %", transform=ax.transAxes, va="top", fontsize=7)
-        ax.set_title(text(entry.label), fontsize=8)
+        ax.set_title(text(entry.label), fontsize=7)
         ax.set_xlim(0, 1.02)
         ax.set_ylim(0, 1.02)
     for ax in axes.flat[len(methods) :]:
@@ -215,7 +215,10 @@ def heat_map(
     reach = max(10 * metric.scale / 100, 1e-9)
     figure = Figure(figsize=(WIDTH + 1.0, 0.22 * len(wide) + 1.5), layout="constrained")
     ax = figure.subplots()
-    image = ax.imshow(behind, cmap="cividis_r", vmin=0, vmax=reach, aspect="auto")
+    cells = np.ma.masked_invalid(behind)
+    places = range(len(methods)), range(len(wide))
+    image = ax.pcolormesh(*places, cells, cmap="cividis_r", vmin=0, vmax=reach, shading="nearest")
+    ax.invert_yaxis()
     for (i, j), value in np.ndenumerate(values):
         if np.isfinite(value):
             weight = "bold" if behind[i, j] < 1e-9 else "normal"
@@ -228,4 +231,6 @@ def heat_map(
     bar = figure.colorbar(image, ax=ax, shrink=0.6, pad=0.01, extend="max")
     bar.set_label(f"behind the best of the row ({metric.unit or metric.label})", fontsize=7)
     bar.ax.tick_params(labelsize=7)
+    for mesh in bar.ax.collections:
+        mesh.set_rasterized(False)  # an image would need LaTeX, and another file, in pgf
     return figure
