@@ -56,7 +56,7 @@ class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where `X` has names.
     features_ : joints.features.Features
         Names and categories of the columns.
