@@ -8,18 +8,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 READY := $(VENV)/.compiled
+ALL_READY := $(VENV)/.all_compiled
 CORES ?= all
 RUN ?= quick
 CONFIG ?= config/$(RUN:paper=config).yaml
 MODERN ?= config/modern.yaml
+SUITE ?= 99
 ARGS ?=
 PROFILE ?=
 WHERE = $(if $(PROFILE),--profile $(PROFILE),--cores $(CORES))
 SNAKEMAKE = $(BIN)/snakemake $(WHERE) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
+# ten times faster than pip, which knows some package indexes that uv does not
+UV = $(BIN)/python -m uv pip install --quiet --python $(BIN)/python $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 
 .DEFAULT_GOAL := quick
-.PHONY: quick paper reference auto modern verify config costs test lint docs bench environment help
+.PHONY: quick paper reference auto modern verify config suite costs test lint docs bench environment help
 
 quick: $(READY) ## a first look at the paper, without OpenML (the default target)
 	@$(SNAKEMAKE) --configfile config/quick.yaml $(ARGS)
@@ -33,12 +37,12 @@ reference: $(READY) ## regenerate results/reference, the committed run, and its 
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
 
-auto: $(READY) ## regenerate results/auto, the forests that set themselves, and their numbers in AUTO.md
+auto: $(ALL_READY) ## regenerate results/auto, the forests that set themselves, and their numbers in AUTO.md
 	@$(SNAKEMAKE) --configfile config/auto.yaml $(ARGS)
 	@$(BIN)/python -m joints.render.documents config/auto.yaml AUTO.md
 
-modern: $(READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
-	@$(SNAKEMAKE) modern --configfile $(MODERN) $(ARGS)
+modern: $(ALL_READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
+	@$(SNAKEMAKE) --configfile $(MODERN) $(ARGS) -- modern
 	@$(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
 
 verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper checks that run instead of quick
@@ -46,6 +50,9 @@ verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper
 
 config: $(STAMP) ## show a configuration with everything it extends: RUN=quick, or CONFIG=my.yaml
 	@$(BIN)/python -m joints.runtime.config $(CONFIG)
+
+suite: $(STAMP) ## the datasets of an OpenML suite as a configuration: SUITE=99; CONFIG= names what it extends
+	@$(BIN)/python -m joints.data.suite $(SUITE) $(CONFIG)
 
 costs: $(STAMP) ## remember in config/costs.yaml what a finished run has measured: RUN=quick, paper or reference
 	@$(BIN)/python -m joints.study.costs $(CONFIG)
@@ -60,7 +67,7 @@ lint: $(STAMP) ## check style, types and the workflow
 	@$(BIN)/snakefmt --check Snakefile workflow
 	@$(BIN)/snakemake --lint
 
-docs: $(READY) ## build the site into docs/_build/html; warnings are errors
+docs: $(ALL_READY) ## build the site into docs/_build/html; warnings are errors
 	@$(BIN)/sphinx-build -W --keep-going --quiet docs docs/_build/html
 
 bench: $(STAMP) ## run every script in benchmarks/
@@ -85,12 +92,17 @@ $(STAMP): requirements.lock
 	fi; \
 	echo "Setting up $(VENV) with $$($$found --version); this takes a few minutes ..."; \
 	[ -x $(BIN)/python ] || $$found -m venv $(VENV)
-	@$(PIP) --requirement requirements.lock
-	@$(PIP) --no-deps --editable .
-	@-$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib $(wildcard src)  # pip would do it on one core
+	@awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' requirements.lock > $(VENV)/uv.lock
+	@$(PIP) --requirement $(VENV)/uv.lock
+	@$(UV) --requirement requirements.lock || $(PIP) --requirement requirements.lock
+	@$(UV) --no-deps --editable . || $(PIP) --no-deps --editable .
 	@touch $@
 
 # numerical code is compiled once, before any job starts
 $(READY): $(STAMP) $(wildcard src/joints/*/*.py)
+	@$(BIN)/python -m joints.prepare paper
+	@touch $@
+
+$(ALL_READY): $(READY)
 	@$(BIN)/python -m joints.prepare
 	@touch $@

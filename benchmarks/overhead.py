@@ -3,21 +3,23 @@
     python benchmarks/overhead.py [--run NAME]
 
 Every log ends with the CPU seconds of its job, including what it called, and `snakemake.log` with those of Snakemake's
-own process: together they are the whole run.  Not our own computation are Snakemake, its report, and the start of every
-job: a process that imports what the job imports, loads a first kernel if the job needs any, and stops.  Reading and
-writing files, and drawing, are our own.
+own process: together they are the whole run.  Not our own computation are Snakemake, its report, the process that jobs
+are forks of, and the start of every job: a process that imports what the job imports, loads a first kernel if the job
+needs any, and stops.  Reading and writing files, and drawing, are our own.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import targets
+
+from joints.patches.snakemake_scripts import LIBRARIES, run_forked, start_server
 from joints.study.costs import cpu_seconds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,16 +70,20 @@ def modules_of(script: str) -> list[str]:
 def start_up(modules: list[str]) -> float:
     """User and system seconds of a process that starts as a job does; the smallest of three."""
     with tempfile.TemporaryDirectory() as folder:
+        script, found = Path(folder) / "job.py", Path(folder) / "seconds"
         log = f"from joints.runtime import log; log.start({str(Path(folder) / 'job.log')!r})"
         program = f"from snakemake.iocontainers import Snakemake; {log}; import {', '.join(modules)}"
         program += KERNEL if any("forests" in name or "outliers.studies" in name for name in modules) else ""
-        found = []
+        script.write_text(f"{program}; import os; open({str(found)!r}, 'a').write(f'{{sum(os.times()[:4])}}\\n')")
         for _ in range(3):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([sys.executable, "-c", program], check=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(found)
+            run_forked(str(script))
+        return min(map(float, found.read_text().split()))
+
+
+def server() -> float:
+    """User and system seconds of the process that jobs are forks of: one that imports the libraries."""
+    command = [sys.executable, "-c", f"import {', '.join(LIBRARIES)}"]
+    return targets.cpu_seconds(lambda: subprocess.run(command, check=True))
 
 
 def main() -> None:
@@ -87,7 +93,9 @@ def main() -> None:
     if not (logs / "snakemake.log").is_file():
         print(f"there is no finished run in {logs.parent.relative_to(ROOT)}, so there is nothing to measure")
         return
-    outside = total = 0.0
+    start_server()
+    outside = total = server()
+    print(f"  {'imports of libraries':22s}    1 time, {total:7.1f} s")
     for script, paths in sorted(jobs(logs).items()):
         spent = sum(map(cpu_seconds, paths))
         start = spent / len(paths) if script in OUTSIDE else start_up(modules_of(script))

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DENSITIES = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "average", "truncate": False}  # leaves with nothing to choose
 SHAPES = {  # rows, continuous features, categories of the others, classes
     "breast": (569, 30, (), 2),
+    "vehicle": (846, 18, (), 4),
     "vowel": (990, 10, (15, 2), 11),
     "texture": (5500, 40, (), 11),
     "gesture": (9873, 32, (), 5),

@@ -79,6 +79,7 @@ sphinx_gallery_conf = {
 API = {
     "Estimators": "joints",
     "Imputation": "joints.impute",
+    "Looking into circuits": "joints.inspect",
     "Pictures of trees and circuits": "joints.render.diagrams",
     "Pictures of choices": "joints.render.choice_plot",
     "What a study can be extended by": "joints.interface",

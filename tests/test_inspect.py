@@ -76,19 +76,21 @@ def worst_lead(model, row, epsilon, first, second):
             w = forest.counts[[left, right]].sum(axis=1) / forest.counts[node].sum()
             return [v[0] * a + v[1] * b for v in vertices(w) for a in values(left) for b in values(right)]
         v = forest.leaf[node]
-        density = 1.0
+        densities = [1.0]
         for u, (x, k) in enumerate(zip(row, model.features_.n_categories, strict=True)):
             if np.isnan(x):
                 continue
             o = leaves.offset[u]
             if k:
-                density *= np.exp(leaves.parameters[v, o + int(x)])
+                chances = vertices(np.exp(leaves.parameters[v, o : o + k]))
+                densities = [d * p[int(x)] * cells[node][u][int(x)] for d in densities for p in chances]
             else:
                 mean, h, c = leaves.parameters[v, o : o + 3]
                 low, high = cells[node][u]
-                density *= np.exp(c + h * (x - mean) ** 2) if low < x <= high else 0.0
-        p = vertices(leaves.class_proba[v])
-        return [density * np.array([q[first], q[second], 1.0]) for q in p] if density else [np.zeros(3)]
+                inside = np.exp(c + h * (x - mean) ** 2) if low < x <= high else 0.0
+                densities = [d * inside for d in densities]
+        classes = [np.array([q[first], q[second], 1.0]) for q in vertices(leaves.class_proba[v])]
+        return [d * q for d in set(densities) for q in classes] if max(densities) else [np.zeros(3)]
 
     cells = cells_by_node(model)
     trees = [values(node) for node in forest.tree_start[:-1]]
@@ -111,11 +113,15 @@ def cells_by_node(model):
         if forest.subset[node] < 0:
             low, high = cell[f]
             left[f], right[f] = (low, min(high, forest.threshold[node])), (max(low, forest.threshold[node]), high)
+        else:
+            goes_left = forest.goes_left[forest.subset[node] :][: len(cell[f])]
+            left[f], right[f] = cell[f] & goes_left, cell[f] & ~goes_left
         visit(node + 1, left)
         visit(forest.right[node], right)
 
     for root in forest.tree_start[:-1]:
-        visit(root, {u: (-np.inf, np.inf) for u in range(model.n_features_in_)})
+        categories = enumerate(model.features_.n_categories)
+        visit(root, {u: np.ones(k, dtype=bool) if k else (-np.inf, np.inf) for u, k in categories})
     return cells
 
 
@@ -152,10 +158,19 @@ def test_robustness_of_learned_circuits_by_random_weights(table):
                 children = np.flatnonzero(circuits.parent == p)
                 corner = rng.integers(len(children))
                 weight[children] = (1 - epsilon) * weight[children] + epsilon * (np.arange(len(children)) == corner)
+            proba = circuits.probabilities.copy()
+            for u, o in zip(circuits.factor_variable, circuits.factor_offset, strict=True):
+                if u in DOMAINS:
+                    corner = rng.integers(DOMAINS[u])
+                    proba[o : o + DOMAINS[u]] *= 1 - epsilon
+                    proba[o + corner] += epsilon
             other = LearnSPNClassifier()
             other.__dict__.update({k: v for k, v in vars(model).items() if k.endswith("_")})
             with np.errstate(divide="ignore"):
-                changed = circuits._replace(log_weight=np.log(weight), weight=weight)
+                logs = np.where(proba == circuits.probabilities, circuits.parameters, np.log(proba))
+                changed = circuits._replace(
+                    log_weight=np.log(weight), weight=weight, parameters=logs, probabilities=proba
+                )
             other.leaves_ = model.leaves_._replace(circuits=changed)
             flipped = other.predict_proba(rows).argmax(axis=1) != predicted
             assert not (flipped & (found > epsilon + 1e-6)).any()

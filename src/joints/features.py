@@ -350,6 +350,16 @@ def _warn_unknown(name: str, found: Any, categories: list[Any], more: int) -> No
     )
 
 
+class TakesTables:
+    """Mixin of estimators whose tables have missing values and categories."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
 def fit_table(estimator: Any, X: Any) -> np.ndarray:
     """Encode the training table of a scikit-learn estimator, setting its `features_` and `n_features_in_`."""
     X = _validated(estimator, X, reset=True)
@@ -378,8 +388,8 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
 
 
-def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
-    """Encode the class column of a scikit-learn classifier as 0, ..., K - 1, setting its `classes_`."""
+def _one_per_row(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
+    """The target of training rows, after scikit-learn's checks."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -387,6 +397,12 @@ def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
+    return y
+
+
+def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Encode the class column of a scikit-learn classifier as 0, ..., K - 1, setting its `classes_`."""
+    y = _one_per_row(estimator, y, n_rows)
     if is_missing(y).any():
         raise ValueError("Input y contains NaN: every training row needs a class.")
     check_classification_targets(y)
@@ -396,13 +412,7 @@ def fit_classes(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
 
 def fit_target(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     """The target of a scikit-learn regressor as float64."""
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_rows:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
+    y = _one_per_row(estimator, y, n_rows)
     target = np.asarray(y, dtype=np.float64)
     if not np.isfinite(target).all():
         raise ValueError("Input y contains NaN or infinity: every training row needs a number.")

@@ -127,9 +127,13 @@ def _weighted_gini(counts: np.ndarray) -> np.ndarray:
 def robustness(model: CircuitClassifier, X: Any) -> np.ndarray:
     """How far all weights of the circuit may be off before the predicted class changes.
 
-    The largest e such that the prediction stays the same whatever the weights are, if those of every sum node are
-    (1 - e) times the learned ones plus e times any others (Correia et al. 2020); see `joints.circuit.robustness` for
-    the sums.  Predictions of low robustness are often wrong, also where their probability is high.
+    The largest e such that the predicted class stays the most probable one whatever the weights are, if those of every
+    sum node are (1 - e) times the learned ones plus e times any distribution, another one at every node (Correia et al.
+    2020).  Sum nodes are the splits, the nodes of LearnSPN, the mixture of the trees, and all categorical
+    distributions, of features and of the class; Gaussians stay as they are.  With ``combine="mixture"``, which the
+    definition is made for, the least p(x, y) - p(x, y') of all such circuits is exact.  Averages of trees are not one
+    circuit: each tree takes the least p(y | x) - p(y' | x) of its own, and these are averaged with the learned shares.
+    Predictions of low robustness are often wrong, also where their probability is high.
 
     Parameters
     ----------
@@ -140,7 +144,7 @@ def robustness(model: CircuitClassifier, X: Any) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_samples,)
-        Between 0 and 1; 1 where there is only one class.
+        Between 0 and 1; 1 where there is only one class, and at most 0.5 where the classes of leaves are counted.
 
     Examples
     --------

@@ -95,7 +95,8 @@ class Mechanism(ABC):
         n_categories : int64 of shape (n_features,)
             Number of categories of each feature, 0 for a continuous one.
         random : numpy.random.Generator
-            The only source of randomness.
+            The only source of randomness.  Draw what describes the mechanism, such as which features decide, before
+            anything whose size depends on the rows: then it is the same where values are missing in training too.
 
         Returns
         -------

@@ -22,6 +22,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
 MOST_CHARACTERS = 300  # of an error of Snakemake's own
+REPEATED = ("CalledProcessError in file", "At least one job did not complete")  # about jobs that were named before
 SAID = " CRITICAL joints: "  # in the log of a job that stopped, before the sentence (see joints.runtime.log)
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
 
@@ -33,13 +34,22 @@ class Expectation:
     """What the workflow tells about its jobs."""
 
     jobs: Callable[[], Mapping[Any, float]] = staticmethod(dict)  # id -> CPU seconds, once the jobs are known
+    submissions: Callable[[], int] = staticmethod(int)
     cores: int | None = None
 
 
-def expect(costs: Callable[[Any], Mapping[Any, float]], workflow: Any) -> None:
-    """Tell what the jobs of a workflow will cost: a function of Snakemake's graph of jobs, which is not there yet."""
+def expect(
+    costs: Callable[[Any], Mapping[Any, float]], workflow: Any, submissions: Callable[[Any], int] | None = None
+) -> None:
+    """Tell what the jobs of a workflow will cost, and how many are submitted to a cluster where there is one.
+
+    Both are functions of Snakemake's graph of jobs, which is not there yet.
+    """
     Expectation.jobs = staticmethod(lambda: costs(workflow.dag))
-    Expectation.cores = workflow.resource_settings.cores
+    if submissions is None:
+        Expectation.cores = workflow.resource_settings.cores
+    else:
+        Expectation.submissions = staticmethod(lambda: submissions(workflow.dag))
 
 
 class Progress:
@@ -105,8 +115,13 @@ def reason(event: dict[str, Any], wildcards: dict[str, str], start: float) -> st
     job = f"the job {event.get('rule_name')}" + (f" ({about})" if about else "")
     found = [path for path in logs if path.is_file() and path.stat().st_mtime >= start - 1]
     where = f" (More in {found[-1]}.)" if found else ""
-    why = first_line(str(event.get("rule_msg") or "")) or "it was killed, ran out of memory, or could not start"
-    return f"Error: {job} ended without a message: {why.rstrip('.')}.{where}"
+    return f"Error: {job} ended without a message: {why(event)}.{where}"
+
+
+def why(event: dict[str, Any]) -> str:
+    """What Snakemake, or the cluster, knows about a failure."""
+    told = str(event.get("rule_msg") or "").partition("For further error details")[0]
+    return first_line(told).rstrip(".") or "it was killed, ran out of memory, or could not start"
 
 
 def last_words(log: Path, start: float) -> str:
@@ -130,6 +145,8 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.progress = Progress()
+        self.submissions = 0  # of a dry run for a cluster
+        self.told: set[Any] = set()  # failed jobs that Snakemake will repeat
         self.jobs: dict[Any, tuple[dict[str, str], float]] = {}  # wildcards, and when they started
         self.stream: TextIO = sys.stderr
         self.shown = -SECONDS_BETWEEN_LINES
@@ -148,6 +165,7 @@ class LogHandler(LogHandlerBase):
         match event.get("event"):
             case LogEvent.RUN_INFO if self.common_settings.dryrun:
                 self.progress = Progress(Expectation.jobs() or self.progress.waiting)
+                self.submissions = Expectation.submissions() or self.submissions
             case _ if self.common_settings.dryrun:
                 return
             case LogEvent.RUN_INFO:
@@ -162,13 +180,37 @@ class LogHandler(LogHandlerBase):
                     self._show(now)
                 else:
                     self._show_soon()
+            case LogEvent.GROUP_ERROR:
+                infos = event["job_error_info"]
+                self.told.update(info["jobid"] for info in infos)
+                for info in infos:
+                    self.progress.ended(info["jobid"], now, failed=True)
+                for sentence in self._reasons(event, infos):
+                    self._say(sentence)
+                self._show(now, at_once=True)
+            case LogEvent.JOB_ERROR if event["jobid"] in self.told:
+                self.told.remove(event["jobid"])  # Snakemake repeats each job of a group
             case LogEvent.JOB_ERROR:
                 self.progress.ended(event["jobid"], now, failed=True)
                 wildcards, start = self.jobs.get(event["jobid"], ({}, 0.0))
                 self._say(reason(event, wildcards, start))
                 self._show(now, at_once=True)
             case LogEvent.ERROR:
-                self._say(f"Error: {' '.join(str(event.get('msg', '')).split())[:MOST_CHARACTERS]}")
+                told = " ".join(str(event.get("msg", "")).split())
+                if not (self.progress.failed and any(words in told for words in REPEATED)):
+                    self._say(f"Error: {told[:MOST_CHARACTERS]}")
+
+    def _reasons(self, event: dict[str, Any], infos: list[dict[str, Any]]) -> list[str]:
+        """Why jobs that travelled together failed: what some of them said, or one sentence about all."""
+        logs = [(Path(log), self.jobs.get(info["jobid"], ({}, 0.0))[1]) for info in infos for log in info["log"][:1]]
+        said = [sentence for log, start in logs if (sentence := last_words(log, start))]
+        if said:
+            return said
+        names = sorted({info["rule_name"] for info in infos})
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return [
+            f"Error: the batch {event['groupid']} ({', '.join(names[:3])}{more}) ended without a message: {why(event)}."
+        ]
 
     def _say(self, sentence: str) -> None:
         if sentence:
@@ -204,7 +246,8 @@ class LogHandler(LogHandlerBase):
             self.width = 0
         if self.common_settings.dryrun and self.progress.waiting:
             hours = sum(self.progress.waiting.values()) / 3600
-            self.stream.write(f"{self.progress.total} jobs, about {hours:.2g} core-hours\n")
+            sent = f" in {self.submissions} submissions" if self.submissions else ""
+            self.stream.write(f"{self.progress.total} jobs{sent}, about {hours:.2g} core-hours\n")
             self.progress = Progress()
         super().close()
 

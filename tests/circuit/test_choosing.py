@@ -8,11 +8,12 @@ import pytest
 from mixed import PlainTree, hide, mixed_table
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from joints import ForestClassifier, GenerativeForestClassifier
+from joints import Evidence, ForestClassifier, GenerativeForestClassifier
 from joints.circuit.choosing import Questions, _combine, widen
 from joints.circuit.infer import ask_left_out, tree_weights
 from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import SMALLEST_SD, feature_moments, fit_leaves, smallest_sds
+from joints.forest.route import training_leaves
 from joints.render.choice_plot import draw_choice
 
 DOMAINS = {2: 3, 3: 2}
@@ -61,13 +62,55 @@ def test_the_choice_depends_on_the_seed_alone(table, forest):
 def test_what_was_tried(forest):
     gef = GenerativeForestClassifier.from_forest(forest)
     tried = pd.DataFrame(gef.tried_)
-    best = tried.loc[tried["log_loss"].idxmin()]
-    assert (best["min_sd"], best["smoothing"], best["combine"]) == (gef.min_sd_, gef.smoothing_, gef.combine_)
+    best = tried.loc[tried["log_loss"].where(~tried["complete"]).idxmin()]
+    assert (best["min_sd"], best["smoothing"], best["combine"]) == (gef.min_sd_, gef.smoothing_, ways(gef)[0])
     assert (best["log_loss"], best["score"]) == (gef.oob_log_loss_, gef.oob_score_)
     assert {"average", "mixture"} < set(tried["combine"]) and tried["min_sd"].nunique() >= 3
     assert {0.1, 1e-6} <= set(tried["smoothing"])
     likely = pd.DataFrame(GenerativeForestClassifier.from_forest(forest, objective="likelihood").tried_)
     assert likely["log_likelihood"].max() >= tried["log_likelihood"].max()
+
+
+def ways(gef):
+    """How the trees answer together about incomplete and about complete rows."""
+    return gef.combine_ if isinstance(gef.combine_, tuple) else (gef.combine_, gef.combine_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_more_complete_rows_go_wrong_than_in_the_forest_itself(seed):
+    X, y = load_wine(return_X_y=True)
+    X = X[:, :4] + np.random.default_rng(seed).normal(size=(len(X), 4)) * X[:, :4].std(axis=0)
+    gef = GenerativeForestClassifier(30, random_state=seed).fit(X, y)
+    tried = pd.DataFrame(gef.tried_)
+    complete = tried[tried["complete"]].set_index("combine")
+    assert len(complete) == 7 and (complete["min_sd"] == gef.min_sd_).all()
+    allowed = complete[complete["score"] >= complete.loc["average", "score"]]
+    assert ways(gef)[1] == allowed["log_loss"].idxmin()
+    # the forest's own answers out of bag: the class shares of the leaf in which a row lies
+    data = ForestClassifier(30, random_state=seed).fit(X, y).training_data_
+    trees, shares = gef.forest_, gef.leaves_.class_proba
+    votes = sum((data.weights(trees.seeds[t]) == 0)[:, None] * shares[training_leaves(X, trees, t)] for t in range(30))
+    asked = votes.any(axis=1)
+    assert complete.loc["average", "score"] == pytest.approx((votes.argmax(axis=1) == y)[asked].mean())
+
+
+def test_one_way_for_incomplete_and_one_for_complete_rows(table, forest):
+    X = np.where(np.isnan(table[0]), 0.0, table[0])
+    holes = hide(np.random.default_rng(1), X, 0.4)
+    both = np.concatenate([X, holes])
+    missing = np.isnan(both).any(axis=1)
+
+    def model(combine):
+        return GenerativeForestClassifier.from_forest(forest, combine=combine, min_sd=0.3, smoothing=0.1)
+
+    for pair in (("mixture", "average"), (2.0, "average"), ("average", 1.5), (1.0, "mixture")):
+        gef = model(pair)
+        proba = gef.predict_proba(both)
+        for way, rows in zip(pair, (missing, ~missing), strict=True):
+            np.testing.assert_allclose(proba[rows], model(way).predict_proba(both[rows]), rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(gef.answer(both).probabilities(pair), proba)
+        np.testing.assert_allclose(gef.predict_proba(Evidence(both)), proba, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(model(("mixture", "average")).predict(X), model("average").predict(X))
 
 
 def test_only_what_is_auto_is_chosen(forest):
@@ -233,7 +276,17 @@ def test_in_the_features_own_units(table):
     assert large.combine_ == small.combine_
 
 
-@pytest.mark.parametrize("wrong", [{"combine": "sometimes"}, {"combine": -1.0}, {"min_sd": "wide"}, {"objective": "x"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"combine": "sometimes"},
+        {"combine": -1.0},
+        {"combine": ("average", "auto")},
+        {"combine": ("average", 1.0, 2.0)},
+        {"min_sd": "wide"},
+        {"objective": "x"},
+    ],
+)
 def test_other_settings_are_refused(table, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         GenerativeForestClassifier(2, **wrong).fit(*table)
@@ -242,7 +295,8 @@ def test_other_settings_are_refused(table, wrong):
 def test_progress_and_picture(forest, capsys):
     gef = GenerativeForestClassifier.from_forest(forest, verbose=1)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) * 7 == len(gef.tried_["combine"]) and all("out of bag" in line for line in lines)
+    assert len(lines) * 7 == len(gef.tried_["combine"]) and lines[-1].startswith("complete rows: ")
+    assert all("out of bag" in line for line in lines)
     axes = draw_choice(gef)
     assert len(axes.get_lines()) == 8 and axes.get_ylabel() == "out-of-bag log-loss"
     fixed = GenerativeForestClassifier.from_forest(forest, min_sd=1.0, smoothing=0.1, combine="average")

@@ -147,7 +147,8 @@ def test_moments_of_cut_gaussians():
     for i, (mean, sd, low, high) in enumerate(cases):
         expected = stats.truncnorm((low - mean) / sd, (high - mean) / sd, mean, sd)
         assert found.mean()[i] == pytest.approx(expected.mean(), rel=1e-6, abs=1e-9)
-        assert found.std()[i] == pytest.approx(expected.std(), rel=2e-3)
+        spread = expected.ppf((np.arange(20_000) + 0.5) / 20_000).std()  # older versions lose digits in narrow cells
+        assert found.std()[i] == pytest.approx(spread, rel=2e-3)
         np.testing.assert_allclose(found.quantile([0.1, 0.7])[i], expected.ppf([0.1, 0.7]), rtol=1e-7)
         x = expected.ppf(0.4)
         assert found.pdf(x)[i] == pytest.approx(expected.pdf(x), rel=1e-6)

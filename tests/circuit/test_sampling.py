@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 from mixed import mixed_table, published
 from scipy import stats
+from sklearn.datasets import load_iris
 
+from joints import GenerativeForestClassifier
+from joints.circuit import sampling
+from joints.circuit.posterior import posterior
 from joints.circuit.sampling import truncated_normal
 
 
@@ -123,3 +127,17 @@ def test_draws_given_the_impossible_follow_the_reached_leaves(leaves):
     assert np.isfinite(drawn).all()
     expected = model.predict_proba(given)[0]
     assert stats.chisquare(np.bincount(classes, minlength=2), 3000 * expected).pvalue > 1e-3
+
+
+def test_leaves_drawn_tree_by_tree_have_the_weights_of_the_posterior():
+    X, y = load_iris(return_X_y=True)
+    gef = GenerativeForestClassifier(6, min_sd=0.3, smoothing=1e-3, combine="mixture", random_state=0).fit(X, y)
+    rows = X[[3, 70, 120]].copy()
+    rows[:, [1, 2]] = np.nan
+    given, n = gef._given(rows), 100_000
+    expected = posterior(given, -1, gef.forest_, gef.leaves_, "mixture")
+    random = np.random.RandomState(7)
+    for i, drawn in enumerate(sampling.draw_leaves_by_tree(given, n, gef.forest_, gef.leaves_, random, 1)):
+        own = slice(expected.start[i], expected.start[i + 1])
+        weight = np.bincount(expected.component[own], expected.weight[own], len(gef.leaves_.log_weight))
+        np.testing.assert_allclose(np.bincount(drawn, minlength=len(weight)) / n, weight, atol=0.005)

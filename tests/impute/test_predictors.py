@@ -51,6 +51,15 @@ def test_regression_trees_are_scikit_learns_where_no_features_tie(decimals, targ
     np.testing.assert_allclose(ours.predict(test, rows), theirs.predict(test, rows), rtol=1e-12, atol=1e-14)
 
 
+def test_features_of_few_values_count_beside_those_of_many():
+    """Ranks are binned where there are many; two values in one bin would never be told apart."""
+    rng = np.random.default_rng(0)
+    few, many = rng.integers(0, 2, 2000), rng.normal(size=2000)
+    train = np.column_stack([few + 0.1 * many, few, many])
+    for grown in (grow(train, 0, False, 5, 7), grow_with_scikit_learn(train, 0, False, 5, 7, None)):
+        assert (grown.nodes[grown.roots]["feature"] == 1).all()
+
+
 @pytest.mark.parametrize("columns", [[2, 0], [3, 2], [2, 3]])
 def test_classification_trees_are_scikit_learns_where_no_features_are_drawn(columns):
     train, test = table_of(300, 0)[:, columns], table_of(500, 1)[:, columns]

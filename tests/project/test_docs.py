@@ -1,6 +1,9 @@
 """The site: examples that can be shown, pages that can be reached, links that lead somewhere."""
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,22 @@ def test_links_lead_somewhere(path):
             place = (path.parent / target).resolve()
             made = place.relative_to(DOCS).as_posix()
             assert place.exists() or made in MADE or made.startswith(("gallery/", "_static/reference")), target
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    """All pages, the reference of the API among them; the examples are shown, but run only by `make docs`."""
+    pytest.importorskip("sphinx_gallery", reason="the site is not installed: pip install joints[docs]")
+    for path in ROOT.iterdir():
+        if path != DOCS:
+            (tmp_path / path.name).symlink_to(path)
+    made = shutil.ignore_patterns("_build", "api", "api.rst", "gallery", "reports", "changes.md", "reference.html")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=made)
+    options = ["-W", "--keep-going", "--quiet", "-D", "plot_gallery=0"]
+    command = [sys.executable, "-m", "sphinx", *options, tmp_path / "docs", tmp_path / "html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "html/gallery/plot_1_missing_values.html").exists()
+    assert (tmp_path / "html/api/joints.inspect.robustness.html").exists()
 
 
 def test_links_of_the_readme_lead_somewhere():

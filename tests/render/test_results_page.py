@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from browser import browser
 
-from joints.render.documents import page_of
-from joints.render.results_page import Study, results_page
+from joints.render.documents import page_of, study_of
+from joints.render.results_page import results_page
 from joints.study.plan import Plan
 
 __all__ = ["browser"]
@@ -19,17 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 with contextlib.chdir(ROOT):
     PLAN = Plan.read(["config/reference.yaml"])
 
-STUDY = Study(
-    PLAN.run,
-    PLAN.shown,
-    PLAN.all_metrics,
-    list(PLAN.used_mechanisms.values()),
-    PLAN.used[PLAN.reference],
-    PLAN.config["table_rate"],
-    PLAN.views[0],
-    PLAN.outlier_labels,
-    PLAN.config["protocol"],
-)
+STUDY = study_of(PLAN)
 
 
 def frames():

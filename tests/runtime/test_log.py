@@ -56,3 +56,10 @@ def test_termination_lets_temporary_files_be_removed(tmp_path):
 def test_an_interrupt_says_nothing(tmp_path):
     result, _ = script(tmp_path, "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)")
     assert result.returncode in (130, -2) and result.stderr == ""
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    """By its own name, not by that of the temporary file."""
+    path = tmp_path / ("x" * 250)  # too long with the temporary ending
+    result, _ = script(tmp_path, f"from joints.runtime.files import write_text\nwrite_text({str(path)!r}, 'text')")
+    assert f"File name too long: {str(path)!r}. (More in" in result.stderr and result.stderr.count("\n") == 1

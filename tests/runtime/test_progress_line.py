@@ -60,6 +60,15 @@ def test_a_dry_run_ends_with_the_core_hours(handler, monkeypatch):
     assert handler.stream.getvalue() == "2 jobs, about 2.5 core-hours\n"
 
 
+def test_a_dry_run_for_a_cluster_counts_submissions(handler, monkeypatch):
+    monkeypatch.setattr(plugin.Expectation, "jobs", lambda: {1: 3600.0, 2: 5400.0})
+    monkeypatch.setattr(plugin.Expectation, "submissions", lambda: 1)
+    handler.common_settings.dryrun = True
+    tell(handler, LogEvent.RUN_INFO, stats={"score": 2, "total": 2})
+    handler.close()
+    assert handler.stream.getvalue() == "2 jobs in 1 submissions, about 2.5 core-hours\n"
+
+
 def replay(expected, actual, cores, times):
     """Run jobs in their order on some cores; what the line said was left at some times, and the truth."""
     progress, waiting, running, now, said = plugin.Progress(expected, cores), list(expected), {}, 0.0, {}
@@ -100,6 +109,12 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
     tell(handler, LogEvent.JOB_ERROR, **about)
     tell(handler, LogEvent.JOB_ERROR, **{**about, "aux": {"external_jobid": "7"}})
     tell(handler, LogEvent.ERROR, msg="\nOSError: read-only\nmore")
+    tell(
+        handler,
+        LogEvent.ERROR,
+        msg="RuleException:\nCalledProcessError in file x.smk, line 24:\nCommand 'python' returned",
+    )
+    tell(handler, LogEvent.ERROR, msg="WorkflowError:\nAt least one job did not complete successfully.")
     said = [line for line in handler.stream.getvalue().splitlines() if line.startswith("Error")]
     job = "Error: the job score (dataset one) ended without a message: "
     assert said == [
@@ -107,6 +122,31 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
         job + f"SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'. (More in {log}.)",
         "Error: the file is gone.",
         "Error: OSError: read-only more",
+    ]
+
+
+def test_jobs_that_travelled_together_are_named_once(handler, tmp_path):
+    logs = [tmp_path / f"{job}.log" for job in range(4)]
+    infos = [{"rule_name": f"rule_{job}", "jobid": job, "log": [str(log)]} for job, log in enumerate(logs)]
+    about = {
+        "groupid": "scores_1",
+        "job_error_info": infos,
+        "rule_msg": "it is 'TIMEOUT'.For further error details see",
+    }
+
+    def fail():
+        for info in infos:
+            tell(handler, LogEvent.JOB_INFO, jobid=info["jobid"], rule_name=info["rule_name"])
+        tell(handler, LogEvent.GROUP_ERROR, **about)
+        for info in infos:
+            tell(handler, LogEvent.JOB_ERROR, **info)
+
+    fail()
+    logs[2].write_text("2026-01-01 CRITICAL joints: Error: the file is gone.\nTraceback\n")
+    fail()
+    assert [line for line in handler.stream.getvalue().splitlines() if line.startswith("Error")] == [
+        "Error: the batch scores_1 (rule_0, rule_1, rule_2 and 1 more) ended without a message: it is 'TIMEOUT'.",
+        "Error: the file is gone.",
     ]
 
 

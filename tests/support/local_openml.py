@@ -55,6 +55,7 @@ class LocalOpenML:
 
     def __init__(self, tables: dict[int, Table], files: dict[str, bytes] | None = None) -> None:
         self.tables, self.files = tables, files or {}
+        self.suites: dict[int, list[int]] = {}
         self.fault = "none"
         self.requests: Counter[str] = Counter()
         self.closing = threading.Event()
@@ -82,6 +83,9 @@ class LocalOpenML:
         if path.startswith("/files/"):
             content = self.files.get(path.removeprefix("/files/"))
             return (200, content) if content is not None else (404, b"not found")
+        asked = re.fullmatch(r"/api/v1/xml/study/(\d+)", path)
+        if asked and int(asked[1]) in self.suites:
+            return 200, self.suite(int(asked[1])).encode()
         asked = re.fullmatch(r"/api/v1/xml/data/(features/)?(\d+)|/download/(\d+)\.arff", path)
         table = self.tables.get(int(asked[2] or asked[3])) if asked else None
         if asked is None or table is None or self.fault == "unknown":
@@ -105,6 +109,15 @@ class LocalOpenML:
             f"<oml:md5_checksum>{md5}</oml:md5_checksum></oml:data_set_description>"
         )
         return 200, description.encode()
+
+    def suite(self, id: int) -> str:
+        ids = "".join(f"<oml:data_id>{found}</oml:data_id>" for found in self.suites[id])
+        return (
+            f"<oml:study {XMLNS}><oml:id>{id}</oml:id><oml:main_entity_type>task</oml:main_entity_type>"
+            "<oml:name>a suite</oml:name><oml:description>a test</oml:description><oml:status>active</oml:status>"
+            "<oml:creation_date>2020-01-01 00:00:00</oml:creation_date><oml:creator>1</oml:creator>"
+            f"<oml:data>{ids}</oml:data><oml:tasks><oml:task_id>3</oml:task_id></oml:tasks></oml:study>"
+        )
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         owner = self

@@ -4,8 +4,9 @@ import numpy as np
 from scipy import stats
 
 from joints import GenerativeForestClassifier
+from joints.circuit.generative import PUBLISHED_DENSITIES
 
-PUBLISHED = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "average"}
+PUBLISHED = {name: PUBLISHED_DENSITIES[name] for name in ("min_sd", "smoothing", "combine")}
 
 
 def published(*arguments, **parameters):
@@ -35,8 +36,8 @@ def hide(rng, X, rate):
 
 def weights_in_bootstrap_samples(model):
     """What estimators with bootstrap samples fail of scikit-learn's checks, scikit-learn's own forests too."""
-    names = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
-    return dict.fromkeys(names if model.bootstrap else [], "a bootstrap sample has each row times its weight")
+    reason = "a bootstrap sample has each row times its weight"
+    return {"check_sample_weight_equivalence_on_dense_data": reason} if model.bootstrap else {}
 
 
 class PlainTree:

@@ -47,8 +47,14 @@ class Project:
 
     def succeed(self, *arguments: str, **options: Any) -> str:
         result = self.run(*arguments, **options)
-        assert result.returncode == 0, result.stdout
+        assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{self.last_logs()}"
         return result.stdout
+
+    def last_logs(self) -> str:
+        """The ends of the logs written last, Snakemake's own among them: a quiet run does not show them."""
+        found = [*self.folder.glob(".snakemake/log/*"), *self.folder.glob("results/*/logs/**/*.log")]
+        latest = sorted(found, key=lambda path: path.stat().st_mtime)[-6:]
+        return "\n".join(f"--- {path.relative_to(self.folder)}\n{path.read_text()[-3000:]}" for path in latest)
 
     def fail(self, *arguments: str, **options: Any) -> str:
         result = self.run(*arguments, **options)

@@ -74,27 +74,36 @@ def test_the_same_bytes_as_on_this_machine(slurm, here, there):
     assert [name for name in mine if mine[name] != theirs[name]] == []
 
 
-def wait_for_jobs(slurm, process, n=1):
+def wait_for_jobs(slurm, process, but=""):
+    """The ids of the jobs that wait or run, once there are any but one."""
     end = time.monotonic() + 120
-    while len(slurm.jobs()) < n and process.poll() is None and time.monotonic() < end:
+    while set(slurm.jobs()) <= {but} and process.poll() is None and time.monotonic() < end:
         time.sleep(0.2)
-    assert slurm.jobs()
-    return slurm.jobs()
+    found = set(slurm.jobs()) - {but}
+    assert found, finish(process)
+    return found
 
 
-def test_a_cancelled_job_is_named_and_the_rerun_completes(slurm, here, there):
+def test_killed_and_cancelled_runs_complete(slurm, here, there):
+    """The main process is killed; the next one cancels what it left, and loses a job itself; the last one completes."""
     shutil.copytree(here.folder / "results", there.folder / "results")
     shutil.copytree(here.folder / "figures", there.folder / "figures")
     shutil.copytree(here.folder / ".snakemake", there.folder / ".snakemake")
     for path in there.results.glob("means/*.csv"):
         path.unlink()
+    process = on_slurm(there)
+    (left,) = wait_for_jobs(slurm, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
     process = on_slurm(there, "--retries", "0")
-    (job, *_) = wait_for_jobs(slurm, process)
+    (job,) = wait_for_jobs(slurm, process, but=left)
     subprocess.run(["scancel", job], check=True)
     out = finish(process, 120)
-    assert process.returncode and "Error: the job summarise_dataset (dataset breast) ended without a message" in out, (
-        out
-    )
+    assert process.returncode and "joints: cancelled 1 submissions that a killed run had left" in out, out
+    assert (
+        "Error: the batch tables_1 (compare_methods, draw_study, render_agreement and 3 more) ended without" in out
+    ), out
+    assert "SLURM status is: 'CANCELLED'" in out and len(out.splitlines()) < 10, out
     process = on_slurm(there)
     out = finish(process)
     assert process.returncode == 0, out

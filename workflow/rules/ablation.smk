@@ -14,6 +14,8 @@ for dataset, variants in PLAN.variants_by_dataset.items():
         log:
             FILES.logs / "ablation" / f"{dataset}.log",
         priority: int(PLAN.costs.variants(dataset))
+        group:
+            batch(PLAN.batches.scores(f"score_variants_{dataset}"))
         conda:
             "../../environment.yml"
         resources:
@@ -44,6 +46,8 @@ rule summarise_ablation:
         tex=FILES.results / "tables" / "ablation.tex",
     log:
         FILES.logs / "ablation" / "summarise.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:

@@ -30,14 +30,18 @@ rule compare_methods:
         ranks=FILES.results / "ranks.csv",
         comparisons=FILES.results / "comparisons.csv",
         tally=FILES.results / "tally.csv",
+        scores=FILES.results / "scores.parquet",
     log:
         FILES.logs / "compare_methods.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
         methods=PLAN.used,
         protocols=PLAN.score_protocols(*PLAN.names),
         metrics=PLAN.all_metrics,
+        mechanisms=PLAN.used_mechanisms,
         reference=PLAN.reference,
         rivals=PLAN.rivals,
         rate=PLAN.config["table_rate"],
@@ -73,6 +77,8 @@ rule render_dataset:
         ci=FILES.ci,
     log:
         FILES.logs / "render" / "{view}{dataset}.log",
+    group:
+        batch(PLAN.batches.tables, "dataset")
     conda:
         "../../environment.yml"
     params:
@@ -121,6 +127,8 @@ rule render_study:
         ],
     log:
         FILES.logs / "{view}render_study.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
@@ -160,6 +168,8 @@ rule draw_study:
         ],
     log:
         FILES.logs / "{view}draw_study.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
@@ -191,6 +201,8 @@ rule render_agreement:
         tex=FILES.results / "tables" / "agreement.tex",
     log:
         FILES.logs / "render_agreement.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
@@ -317,6 +329,8 @@ rule build_pdf:
         FILES.logs / "build_pdf.log",
     conda:
         "../../environment.yml"
+    resources:
+        runtime=growing(15),
     params:
         run=PLAN.run,
         datasets=PLAN.names,

@@ -5,11 +5,6 @@ import os
 import sys
 from pathlib import Path
 
-if len(f"{workflow.basedir} {Path.cwd()}".split()) > 2:
-    sys.exit(
-        f"Error: a path with a space cannot be used ({workflow.basedir}): move the folder."
-    )
-
 # Jobs use the code in this folder, and the user's own modules next to it, even where the package is not installed.
 BASE = Path(workflow.basedir)
 sys.path[:0] = [str(BASE / "src"), str(Path.cwd())]
@@ -20,14 +15,17 @@ os.environ.update(
 )
 
 from joints.errors import JointsError
+from joints.patches.snakemake_groups import travel_together
 from joints.patches.snakemake_locks import ask_before_locking
 from joints.patches.snakemake_scheduler import wake_when_jobs_end
+from joints.patches.snakemake_scripts import fork_jobs
 from joints.runtime.checksums import RUN
 from joints.runtime.files import write_text
 from joints.runtime.fingerprint import Code, script_digest, source_stamp
 from joints.runtime.job import RECORD, read_record
 from joints.runtime.log import CPU_SECONDS
-from joints.runtime.one_run import KEPT
+from joints.runtime.one_run import KEPT, check_machine, remember_submissions
+from joints.study.submissions import submissions
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
 from joints.study.run_record import begin_run, check_reference
@@ -50,22 +48,27 @@ CONFIG_FILES = [shown(path) for path in workflow.configfiles]
 ADDED = dict(workflow.config_settings.config)
 
 try:
+    check_machine(workflow.basedir)
     PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas").here()
     check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
     # a WorkflowError would bury the message among others, or show nothing with --quiet
     sys.exit(f"Error: {error}.")
 
-if workflow.is_main_process:
-    for sentence in PLAN.left_out:
-        print(f"joints: {sentence}", file=sys.stderr)
+for sentence in PLAN.left_out if workflow.is_main_process else []:
+    print(f"joints: {sentence}", file=sys.stderr)
 
 FILES = PLAN.files
 config.clear()
 config.update(PLAN.config)
 
+# Where jobs are submitted to a cluster, short ones travel together.
+SUBMITTED = workflow.resource_settings.nodes is not None
+if SUBMITTED:
+    travel_together(PLAN.batches.names)
+
 # for the progress line and the core-hours of a dry run
-expect(PLAN.costs.expected, workflow)
+expect(PLAN.costs.expected, workflow, submissions if SUBMITTED else None)
 
 
 # What the run remembers for its jobs; a job that is a Snakemake of its own, on a cluster, takes the main one's digests.
@@ -82,6 +85,8 @@ if workflow.is_main_process:
 # not in a dry run, and not in jobs
 onstart:
     wake_when_jobs_end(workflow)
+    fork_jobs()
+    remember_submissions(KEPT / PLAN.run, workflow.scheduler)
 
 
 onsuccess:
@@ -99,6 +104,12 @@ def of(question, *names):
         return question(*(getattr(wildcards, name) for name in names))
 
     return ask
+
+
+def batch(question, *names):
+    """The batch in which a job travels, where jobs are submitted; `question` as in `of`, or a batch."""
+    if SUBMITTED:
+        return of(question, *names) if names else question
 
 
 def growing(amount, *names):

@@ -31,6 +31,8 @@ rule encode_dataset:
         dataset=FILES.dataset,
     log:
         FILES.logs / "encode" / "{dataset}.log",
+    group:
+        batch(PLAN.batches.encoding, "dataset")
     conda:
         "../../environment.yml"
     params:
@@ -55,6 +57,8 @@ rule describe_datasets:
         ),
     log:
         FILES.logs / "describe_datasets.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:

@@ -11,6 +11,8 @@ rule grow_forests:
         FILES.logs / "forests" / "{dataset}" / "{repetitions}.log",
     # everything else waits for them
     priority: 1000000
+    group:
+        batch(PLAN.batches.forests, "dataset", "repetitions")
     conda:
         "../../environment.yml"
     resources:
@@ -42,6 +44,8 @@ for job in PLAN.score_jobs:
         log:
             FILES.logs / "scores" / job.dataset / f"{job.name}.log",
         priority: int(job.seconds)
+        group:
+            batch(PLAN.batches.scores(job.name))
         conda:
             "../../environment.yml"
         threads: job.threads
@@ -65,6 +69,8 @@ rule summarise_dataset:
         means=FILES.means,
     log:
         FILES.logs / "means" / "{dataset}.log",
+    group:
+        batch(PLAN.batches.tables, "dataset")
     conda:
         "../../environment.yml"
     params:

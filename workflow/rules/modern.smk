@@ -7,16 +7,16 @@ rule compare_pairs:
     output:
         pairs=PLAN.modern_tables["pairs"],
         gains=PLAN.modern_tables["gains_over_best"],
-        scores=FILES.results / "scores.parquet",
     log:
         FILES.logs / "compare_pairs.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
         methods=PLAN.used,
         protocols=PLAN.score_protocols(*PLAN.names),
         metrics=PLAN.all_metrics,
-        mechanisms=PLAN.used_mechanisms,
         code=code("compare_pairs"),
     script:
         "../scripts/compare_pairs.py"
@@ -32,6 +32,8 @@ rule summarise_costs:
         reliability=PLAN.modern_tables["reliability"],
     log:
         FILES.logs / "summarise_costs.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
@@ -53,6 +55,8 @@ rule draw_modern:
         PLAN.modern_figures,
     log:
         FILES.logs / "draw_modern.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:

@@ -35,6 +35,8 @@ rule score_wine:
         signals=FILES.wine_signals,
     log:
         FILES.logs / "outliers" / "wine_{reading}.log",
+    group:
+        batch(PLAN.batches.wine, "reading")
     conda:
         "../../environment.yml"
     threads: 2
@@ -56,6 +58,8 @@ rule score_images:
         signals=FILES.image_signals,
     log:
         FILES.logs / "outliers" / "images.log",
+    group:
+        batch(PLAN.batches.scores("score_images"))
     conda:
         "../../environment.yml"
     threads: 2
@@ -77,6 +81,8 @@ rule summarise_outliers:
         FILES.outliers,
     log:
         FILES.logs / "outliers" / "summarise_{study}.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:
@@ -105,6 +111,8 @@ rule draw_outliers:
         ),
     log:
         FILES.logs / "outliers" / "draw_{study}.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:

@@ -32,6 +32,8 @@ rule draw_theory:
         others=[FILES.figures / "theory.pgf", FILES.figures / "theory.pdf"],
     log:
         FILES.logs / "theory" / "draw.log",
+    group:
+        batch(PLAN.batches.study)
     conda:
         "../../environment.yml"
     params:

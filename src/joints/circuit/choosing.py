@@ -4,6 +4,9 @@ Leaves of deep trees hold few rows, so the smallest standard deviation of their 
 density: it decides how good the answers are, and no value suits all data.  Here questions are put to the forest:
 training rows of which random features are removed, from all but one of them to none.  Only the trees that did not see a
 row answer, as in the out-of-bag estimates of random forests, so nothing is held out and no second forest is grown.
+
+Complete rows are another matter: the forest itself is good at them.  Trees weigh in their answers only in a way that
+gets at least as many of the complete training rows right as the forest's own answer, out of bag again.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from joints.circuit.infer import ask_left_out
+from joints.circuit.infer import Combine, Way, ask_left_out, strength_of
 from joints.circuit.leaves import (
     Leaves,
     RowsOfTree,
@@ -53,10 +56,11 @@ class Trial(NamedTuple):
 
     min_sd: float
     smoothing: float
-    combine: str | float
+    combine: Way
     log_loss: float
     score: float
     log_likelihood: float
+    complete: bool  # whether the rows were complete, or features had been removed
 
 
 class Questions(NamedTuple):
@@ -64,11 +68,14 @@ class Questions(NamedTuple):
 
     Attributes
     ----------
+    row : int64 of shape (n_questions,)
+        The training rows.
     X, y : float64 of shape (n_questions, n_features), int64 of shape (n_questions,)
     left_out : bool of shape (n_trees, n_questions)
         Whether a tree did not see the row.
     """
 
+    row: np.ndarray
     X: np.ndarray
     y: np.ndarray
     left_out: np.ndarray
@@ -88,7 +95,13 @@ class Questions(NamedTuple):
         rows = random.permutation(np.flatnonzero(left_out.any(axis=0)))
         most = max(1, MOST_ANSWERS // (forest.n_trees * data.n_classes))
         rows = rows[: min(MOST_QUESTIONS, most)]
-        return cls(_without_some(data.X[rows], random), data.y[rows], left_out[:, rows])
+        return cls(rows, _without_some(data.X[rows], random), data.y[rows], left_out[:, rows])
+
+    def complete(self, data: TrainingData) -> Questions:
+        """The same rows with nothing removed, as far as they are complete."""
+        kept = np.flatnonzero(~np.isnan(data.X[self.row]).any(axis=1))
+        rows = self.row[kept]
+        return Questions(rows, data.X[rows], data.y[rows], self.left_out[:, kept])
 
 
 def _without_some(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -273,10 +286,28 @@ class Search:
     def _loss(self, trial: Trial) -> float:
         return trial.log_loss if self.objective == "log_loss" else -trial.log_likelihood
 
+    def combine(self, best: Trial, leaves: Leaves) -> Combine:
+        """How the trees answer together: as in the best trial, and about complete rows in the way chosen for these."""
+        questions = self.questions.complete(self.data)
+        if self.given.combine != "auto" or not len(questions.y):
+            return best.combine
+        found = self._ask(questions, leaves, best._replace(complete=True))
+        own = next(trial for trial in found if trial.combine == "average")  # the forest's own answer
+        chosen = min((trial for trial in found if trial.score >= own.score), key=lambda trial: trial.log_loss)
+        self._say(chosen)
+        return best.combine if chosen.combine == best.combine else (best.combine, chosen.combine)
+
     def _try(self, raw: Leaves, min_sd: float, smoothing: float) -> Trial:
         """Ask all questions; returns the best way to combine the trees."""
-        (X, y, left_out), given = self.questions, self.given.combine
-        leaves = self.leaves(raw, min_sd)
+        nothing = Trial(min_sd, smoothing, "average", np.nan, np.nan, np.nan, complete=False)
+        found = self._ask(self.questions, self.leaves(raw, min_sd), nothing)
+        best = min(found, key=lambda trial: trial.log_loss)
+        self._say(best)
+        return best
+
+    def _ask(self, questions: Questions, leaves: Leaves, like: Trial) -> list[Trial]:
+        """A trial for each way to combine the trees."""
+        (_, X, y, left_out), given = questions, self.given.combine
         log_evidence, conditional = ask_left_out(X, left_out, self.forest, leaves, self.data.n_categories, self.n_jobs)
         strengths = np.array(STRENGTHS if given == "auto" else [strength_of(given)])
         proba = np.zeros((len(strengths), len(y), conditional.shape[2]))
@@ -285,17 +316,19 @@ class Search:
         score = (proba.argmax(axis=2) == y).mean(axis=1)
         likelihood = _mean_log_likelihood(log_evidence)
         found = [
-            Trial(min_sd, smoothing, combine_of(float(strength)), float(loss[s]), float(score[s]), likelihood)
-            for s, strength in enumerate(strengths)
+            like._replace(combine=combine_of(float(k)), log_loss=float(a), score=float(b), log_likelihood=likelihood)
+            for k, a, b in zip(strengths, loss, score, strict=True)
         ]
         self.trials += found
-        best = min(found, key=lambda trial: trial.log_loss)
+        return found
+
+    def _say(self, best: Trial) -> None:
         if self.verbose:
             print(
-                f"min_sd {best.min_sd:.3g}, smoothing {best.smoothing:g}, combine {best.combine}: log-loss "
-                f"{best.log_loss:.4f}, accuracy {best.score:.3f}, log-likelihood {best.log_likelihood:.3f} out of bag"
+                f"{'complete rows: ' if best.complete else ''}min_sd {best.min_sd:.3g}, smoothing {best.smoothing:g}, "
+                f"combine {best.combine}: log-loss {best.log_loss:.4f}, accuracy {best.score:.3f}, "
+                f"log-likelihood {best.log_likelihood:.3f} out of bag"
             )
-        return best
 
 
 def _mean_log_likelihood(log_evidence: np.ndarray) -> float:
@@ -307,12 +340,7 @@ def _mean_log_likelihood(log_evidence: np.ndarray) -> float:
     return float(np.maximum(logs, SMALLEST_LOG).mean())
 
 
-def strength_of(combine: str | float) -> float:
-    """The number of features whose evidence weighs the trees."""
-    return {"average": 0.0, "mixture": np.inf}[combine] if isinstance(combine, str) else float(combine)
-
-
-def combine_of(strength: float) -> str | float:
+def combine_of(strength: float) -> Way:
     """The parameter `combine` that stands for this number of features.
 
     >>> combine_of(0.0), combine_of(2.0), combine_of(np.inf)
@@ -324,9 +352,8 @@ def combine_of(strength: float) -> str | float:
 def table_of(trials: list[Trial]) -> dict[str, np.ndarray]:
     """The trials as columns."""
     columns = dict(zip(Trial._fields, zip(*trials, strict=True), strict=True))
-    return {
-        name: np.array(values, dtype=object if name == "combine" else np.float64) for name, values in columns.items()
-    }
+    kinds = {"combine": object, "complete": bool}
+    return {name: np.array(values, dtype=kinds.get(name, np.float64)) for name, values in columns.items()}
 
 
 def nothing_left_out(given: Choice) -> Choice:

@@ -13,16 +13,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from joints.circuit import sampling
 from joints.circuit.evidence import Evidence, Given, narrow_to
-from joints.circuit.infer import Answers, answer, conditional, exact_log_joint
+from joints.circuit.infer import Answers, Combine, answer, conditional, exact_log_joint
 from joints.circuit.leaves import Leaves
 from joints.circuit.mixtures import Distributions
-from joints.circuit.posterior import gaussians_of, posterior, probabilities_of, row_ranges
-from joints.features import Features, encode_table, feature_index
+from joints.circuit.posterior import gaussians_of, in_parts, log_evidence, posterior, probabilities_of
+from joints.features import Features, TakesTables, encode_table, feature_index
 from joints.forest.arrays import Forest
 from joints.parameters import SHARED, Number
 
 
-class CircuitClassifier(ClassifierMixin, BaseEstimator):
+class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
     """A joint distribution over features and class as a forest of sum nodes with densities in its leaves.
 
     Subclasses set `forest_`, `leaves_`, `features_`, `classes_` in `fit`, and have the parameters that are declared
@@ -44,13 +44,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
     classes_: np.ndarray
     n_features_in_: int
     n_jobs: int | None
-    combine_: str | float = "average"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
+    combine_: Combine = "average"
 
     def answer(self, X: Any) -> Answers:
         """GeF's, GeF+'s and Friedman's answers about the class in one pass; see `joints.circuit.infer.Answers`."""
@@ -118,11 +112,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         given = given.without(variable)
         table = probabilities_of(variable, self.leaves_, given.start)
         parts = []
-        for first, last in row_ranges(given, self.forest_):
-            found = posterior(
-                given.rows(slice(first, last)), variable, self.forest_, self.leaves_, self.combine_, self.n_jobs
-            )
-            _refuse_impossible(found.log_evidence, first)
+        for rows, part in in_parts(given, self.forest_):
+            found = posterior(part, variable, self.forest_, self.leaves_, self.combine_, self.n_jobs)
+            _refuse_impossible(found.log_evidence, rows.start)
             parts.append(found.sum_of(table))
         proba = np.concatenate(parts)
         return proba / proba.sum(axis=1, keepdims=True)
@@ -137,8 +129,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         if categories is not None:
             return categories[self.predict_proba(X, target, y).argmax(axis=1)]
         given = self._given(X, y)
-        pieces = [given.rows(slice(first, last)) for first, last in row_ranges(given, self.forest_)]
-        return np.concatenate([self._distributions(piece, self._feature(target)).mean() for piece in pieces])
+        parts = in_parts(given, self.forest_)
+        return np.concatenate([self._distributions(part, self._feature(target)).mean() for _, part in parts])
 
     def distribution(self, X: Any, target: int | str, y: Any = None) -> Distributions:
         """The distribution of a continuous feature given the others: a mixture of Gaussians cut to the leaves' cells.
@@ -238,9 +230,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         return known
 
     def _log_evidence(self, given: Given) -> np.ndarray:
-        parts = [given.rows(slice(first, last)) for first, last in row_ranges(given, self.forest_)]
-        found = [posterior(part, -1, self.forest_, self.leaves_, "mixture", self.n_jobs) for part in parts]
-        return np.concatenate([part.log_evidence for part in found])
+        return log_evidence(given, self.forest_, self.leaves_, self.n_jobs)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """log p(observed features) under the uniform mixture of the trees: low for outliers.
@@ -297,12 +287,14 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         check_scalar(n_samples, "n_samples", (int, np.integer), min_val=1)
         known = self._given_to_sample(given, y)
-        found = posterior(known, -1, self.forest_, self.leaves_, "mixture", self.n_jobs)
-        if y is not None or not known.is_plain:
+        random = check_random_state(random_state)
+        if y is None and known.is_plain:
+            chosen = sampling.draw_leaves_by_tree(known, n_samples, self.forest_, self.leaves_, random, self.n_jobs)
+        else:
+            found = posterior(known, -1, self.forest_, self.leaves_, "mixture", self.n_jobs)
             _refuse_impossible(found.log_evidence)
-        codes, classes = sampling.sample(
-            known, found, n_samples, self.forest_, self.leaves_, check_random_state(random_state)
-        )
+            chosen = sampling.draw_leaves(found, n_samples, random)
+        codes, classes = sampling.sample(known, chosen, self.forest_, self.leaves_, random)
         return self.features_.table(codes, like=self.features_.template), self.classes_[classes]
 
     def _given_to_sample(self, given: Any, y: Any) -> Given:

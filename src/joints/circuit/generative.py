@@ -6,17 +6,20 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 from joints.circuit.choosing import Choice, Search, nothing_left_out, table_of
 from joints.circuit.estimator import CircuitClassifier
+from joints.circuit.infer import Combine
 from joints.circuit.learnspn import Variables, learn_leaves
 from joints.circuit.leaves import SMALLEST_SD, Leaves, RowsOfTree, fit_leaves
 from joints.features import fit_classes, fit_table
 from joints.forest.arrays import Forest, TrainingData
 from joints.forest.classifier import ForestClassifier
 from joints.parameters import AT_LEAST_ONE, Number, Published
+
+WAYS = StrOptions({"average", "mixture"}), Number(Real, 0, None, closed="neither")  # see `combine`
 
 # the leaf densities behind the paper's numbers, for standardised features
 PUBLISHED_DENSITIES: dict[str, Any] = {
@@ -50,11 +53,13 @@ class GenerativeForestClassifier(Published, CircuitClassifier):
     leaves : {"factorised", "lspn"}, default="factorised"
         The density in a leaf: a product of univariate densities, or a circuit over features and class learned by
         LearnSPN where the leaf has more than `min_rows` rows.
-    combine : {"auto", "average", "mixture"} or float, default="auto"
+    combine : {"auto", "average", "mixture"}, float, or a pair of these but "auto", default="auto"
         How the trees answer together: the average of their conditional distributions p(y | x) (GeF), the conditional
         distribution of their uniform mixture (GeF+), or, for a number k, the average with trees weighing by
-        p(observed features)^(k / number of them), at most by p itself: by the evidence of k features, so to say.
-        ``"auto"``: chosen.  Complete rows get the forest's own answer from the average alone.
+        p(observed features)^(k / number of them), at most by p itself: by the evidence of k features, so to say.  A
+        pair has one of these for incomplete and one for complete rows.  ``"auto"``: chosen, for complete rows by
+        themselves, so that no more of them go wrong out of bag than in the forest itself.  Complete rows get exactly
+        the forest's own answer from the average alone.
     min_sd : "auto" or float, default="auto"
         Smallest standard deviation of a leaf's Gaussian, in units of the feature's standard deviation in the training
         data (so 1 for the paper's standardised features).  ``"auto"``: chosen.
@@ -87,7 +92,7 @@ class_weight, warm_start, random_state, n_jobs
 
     Attributes
     ----------
-    min_sd_, smoothing_, combine_ : float, float, str or float
+    min_sd_, smoothing_, combine_ : float, float, str or float or a pair of these
         What was chosen, or given: a forest with these settings and the same `random_state` is the same.
     oob_log_loss_, oob_score_ : float
         Log-loss and accuracy of that choice on the training rows with features removed, each answered by the trees that
@@ -124,7 +129,7 @@ class_weight, warm_start, random_state, n_jobs
         **{name: kinds for name, kinds in ForestClassifier._parameter_constraints.items() if name != "surrogates"},
         **CircuitClassifier._parameter_constraints,
         "leaves": [StrOptions({"factorised", "lspn"})],
-        "combine": [StrOptions({"auto", "average", "mixture"}), Number(Real, 0, None, closed="neither")],
+        "combine": [StrOptions({"auto"}), *WAYS, tuple],
         "min_sd": [StrOptions({"auto"}), *CircuitClassifier._parameter_constraints["min_sd"]],
         "smoothing": [StrOptions({"auto"}), *CircuitClassifier._parameter_constraints["smoothing"]],
         "objective": [StrOptions({"log_loss", "likelihood"})],
@@ -142,7 +147,7 @@ class_weight, warm_start, random_state, n_jobs
         n_estimators: int = 100,
         *,
         leaves: str = "factorised",
-        combine: str | float = "auto",
+        combine: Combine = "auto",
         min_sd: float | str = "auto",
         relative_sd: bool = True,
         smoothing: float | str = "auto",
@@ -189,6 +194,17 @@ class_weight, warm_start, random_state, n_jobs
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if not isinstance(self.combine, tuple):
+            return
+        if len(self.combine) != 2:
+            raise ValueError(
+                f"combine has {len(self.combine)} parts: give one for incomplete and one for complete rows."
+            )
+        for way in self.combine:
+            validate_parameter_constraints({"combine": [*WAYS]}, {"combine": way}, type(self).__name__)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GenerativeForestClassifier:
         """Grow a forest and learn its leaf densities.
@@ -325,7 +341,8 @@ class_weight, warm_start, random_state, n_jobs
             found, _ = search.choose(lambda smoothing: learn(smoothing, "factorised"))
             search.given = given._replace(smoothing=found.smoothing)
         best, self.leaves_ = search.choose(learn)
-        self.min_sd_, self.smoothing_, self.combine_ = best.min_sd, best.smoothing, best.combine
+        self.min_sd_, self.smoothing_ = best.min_sd, best.smoothing
+        self.combine_ = search.combine(best, self.leaves_)
         self.oob_log_loss_, self.oob_score_, self.tried_ = best.log_loss, best.score, table_of(search.trials)
 
     def _learn(

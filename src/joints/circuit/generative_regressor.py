@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils._param_validation import RealNotInt, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from joints.circuit import sampling
 from joints.circuit.evidence import Evidence, Given, narrow_to
 from joints.circuit.leaves import Leaves, fit_leaves, gaussian_entries
 from joints.circuit.mixtures import Distributions
-from joints.circuit.posterior import Gaussians, gaussians_of, posterior, row_ranges
-from joints.features import encode_table, fit_table, fit_target
+from joints.circuit.posterior import Gaussians, gaussians_of, in_parts, log_evidence, posterior
+from joints.features import TakesTables, encode_table, fit_table, fit_target, fit_weights
 from joints.forest.arrays import Forest, TrainingData, leaves_of_training_rows
 from joints.forest.classifier import features_per_split
 from joints.forest.grow import GrowthSettings
@@ -26,7 +26,7 @@ from joints.numerics.random import tree_seeds
 from joints.parameters import AT_LEAST_ONE, SHARED, Number
 
 
-class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
+class GenerativeForestRegressor(TakesTables, RegressorMixin, BaseEstimator):
     """A random forest of regression trees read as a joint distribution over features and target.
 
     Trees are grown by squared error; a leaf is a product of univariate densities with its cell as support, one of them
@@ -123,12 +123,6 @@ class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GenerativeForestRegressor:
         """Grow a forest and learn its leaf densities.
 
@@ -148,16 +142,13 @@ class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
         self._validate_params()
         codes = fit_table(self, X)
         target = fit_target(self, y, len(codes))
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, codes, dtype=np.float64, ensure_non_negative=True)
         data = TrainingData(
             np.column_stack([codes, target]),
             np.zeros(len(codes), dtype=np.int64),
             1,
             self._n_categories(),
             bool(self.bootstrap),
-        ).weighted(weight)
+        ).weighted(fit_weights(self, sample_weight, target))
         settings = GrowthSettings(
             max_features=features_per_split(self.max_features, codes.shape[1]),
             redraw=True,
@@ -223,11 +214,9 @@ class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
             complete_proba(np.ascontiguousarray(values[rows]), self.forest_, means, of_complete)
             out[rows] = of_complete
         rest = np.flatnonzero(~complete)
-        incomplete = given.rows(rest)
-        for first, last in row_ranges(incomplete, self.forest_) if len(rest) else []:
-            part = incomplete.rows(slice(first, last))
+        for here, part in in_parts(given.rows(rest), self.forest_):
             found = posterior(part, len(self.leaves_.offset) - 1, self.forest_, self.leaves_, "average", self.n_jobs)
-            out[rest[first:last]] = found.sum_of(means)
+            out[rest[here]] = found.sum_of(means)
         return out[:, 0]
 
     def distribution(self, X: Any) -> Distributions:
@@ -257,10 +246,7 @@ class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        given = self._given(X)
-        parts = [given.rows(slice(first, last)) for first, last in row_ranges(given, self.forest_)]
-        found = [posterior(part, -1, self.forest_, self.leaves_, "mixture", self.n_jobs) for part in parts]
-        return np.concatenate([part.log_evidence for part in found])
+        return log_evidence(self._given(X), self.forest_, self.leaves_, self.n_jobs)
 
     def sample(self, n_samples: int = 1, given: Any = None, random_state: Any = None) -> tuple[Any, np.ndarray]:
         """Draw rows and their targets from the mixture of the trees; see `joints.GenerativeForestClassifier.sample`."""
@@ -268,7 +254,7 @@ class GenerativeForestRegressor(RegressorMixin, BaseEstimator):
         check_scalar(n_samples, "n_samples", (int, np.integer), min_val=1)
         known = self._values(np.full((1, self.n_features_in_), np.nan)) if given is None else self._given(given)
         found = posterior(known, -1, self.forest_, self.leaves_, "mixture", self.n_jobs)
-        codes, _ = sampling.sample(
-            known, found, n_samples, self.forest_, self.leaves_, check_random_state(random_state)
-        )
+        random = check_random_state(random_state)
+        chosen = sampling.draw_leaves(found, n_samples, random)
+        codes, _ = sampling.sample(known, chosen, self.forest_, self.leaves_, random)
         return self.features_.table(codes[:, :-1], like=self.features_.template), codes[:, -1]

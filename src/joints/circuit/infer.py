@@ -31,6 +31,9 @@ from joints.forest.reach import (
 from joints.numerics.compiled import kernel
 from joints.numerics.threads import blocks, run
 
+Way = str | float  # "average", "mixture", or a number in between; see `joints.GenerativeForestClassifier`
+Combine = Way | tuple[Way, Way]  # the same for all rows, or one for incomplete and one for complete rows
+
 LOWEST_LOG = -1e300  # stands for the logarithm of zero where it is multiplied
 RELIABLE = 60.0  # sums of plain numbers, scaled by the largest, are exact this far below it in logarithms
 
@@ -48,7 +51,7 @@ class Answers:
         less than e^-60 of the most likely one's may be inexact, down to -inf, as no probability depends on them;
         `joints.GenerativeForestClassifier.log_joint` is exact for all.
     weighted : float64 of shape (n_rows, n_targets) or None
-        The same as `average` with trees that weigh by `tree_weights`, where a number of features was given for that.
+        The same as `average` with trees that weigh by `tree_weights`, where `combine` asks for that.
     """
 
     average: np.ndarray
@@ -56,7 +59,7 @@ class Answers:
     log_joint: np.ndarray
     weighted: np.ndarray | None = None
 
-    def probabilities(self, combine: str | float) -> np.ndarray:
+    def probabilities(self, combine: Combine) -> np.ndarray:
         """The conditional distribution of the target: of GeF (``average``), of GeF+ (``mixture``), or in between.
 
         Evidence may have probability zero: without smoothing, for numbers far off, or for a class that is given.  A
@@ -66,7 +69,7 @@ class Answers:
         if combine == "average":
             proba = self.average
         elif combine != "mixture":
-            assert self.weighted is not None, "asked without the number of features that weighs the trees"
+            assert self.weighted is not None, "asked without the weights of the trees"
             proba = self.weighted
         else:
             largest = self.log_joint.max(axis=1, keepdims=True)
@@ -479,10 +482,21 @@ def ask_left_out(
     return log_evidence, conditional
 
 
-def tree_weights(log_evidence: np.ndarray, n_observed: np.ndarray, n_features: float) -> np.ndarray:
-    """How much each tree's answer counts: in proportion to p_t(x)^a, with a = n_features / n_observed and at most one.
+def strength_of(way: Way) -> float:
+    """The number of features whose evidence weighs the trees; see `tree_weights`."""
+    return {"average": 0.0, "mixture": np.inf}[way] if isinstance(way, str) else float(way)
 
-    So the rows' evidence weighs the trees as that of `n_features` features would, however many are observed: 0 gives
+
+def strengths_of(combine: Combine, X: np.ndarray) -> np.ndarray:
+    """The same for each row."""
+    incomplete, complete = combine if isinstance(combine, tuple) else (combine, combine)
+    return np.where(np.isnan(X).any(axis=1), strength_of(incomplete), strength_of(complete))
+
+
+def tree_weights(log_evidence: np.ndarray, n_observed: np.ndarray, strengths: np.ndarray) -> np.ndarray:
+    """How much each tree's answer counts: in proportion to p_t(x)^a, with a = strength / n_observed and at most one.
+
+    So the rows' evidence weighs the trees as that of `strength` features would, however many are observed: 0 gives
     GeF's average, infinity GeF+.  Trees are as wrong about single features as any density, and their errors add up.
     A tree in which a row has probability zero counts where it has in all.
 
@@ -490,15 +504,14 @@ def tree_weights(log_evidence: np.ndarray, n_observed: np.ndarray, n_features: f
     ----------
     log_evidence : float64 of shape (n_trees, n_rows)
         log p_t(observed features); NaN for a tree that must not answer.
-    n_observed : int64 of shape (n_rows,)
-    n_features : float
+    n_observed, strengths : int64 and float64 of shape (n_rows,)
 
     Returns
     -------
     float64 of shape (n_trees, n_rows)
         Weights that sum to one for each row that any tree answers, else to zero.
     """
-    power = np.minimum(1.0, n_features / np.maximum(n_observed, 1))
+    power = np.minimum(1.0, strengths / np.maximum(n_observed, 1))
     logs = np.where(np.isnan(log_evidence), -np.inf, np.maximum(log_evidence, LOWEST_LOG) * power)
     largest = logs.max(axis=0)
     weights = np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
@@ -511,10 +524,10 @@ def _ask(
     leaves: Leaves,
     n_categories: np.ndarray,
     targets: _Targets,
-    n_features: float | None,
+    combine: Combine,
     n_jobs: int | None,
 ) -> Answers:
-    """Ask the forest about different rows, with trees that also weigh by the evidence of so many features."""
+    """Ask the forest about different rows."""
     weighted_leaves = leaves if targets.given_class is None else leaves.given_class(targets.given_class)
 
     def one(first: int, last: int) -> _Sums:
@@ -524,7 +537,7 @@ def _ask(
         _answer_trees(rows, query, forest, weighted_leaves, first, last, sums)
         return sums
 
-    parts = run(one, blocks(forest.n_trees, _trees_per_block(n_features)), n_jobs)
+    parts = run(one, blocks(forest.n_trees, _trees_per_block(combine)), n_jobs)
     average = sum(part.average for part in parts) / forest.n_trees
     friedman = sum(part.friedman for part in parts) / forest.n_trees
     largest = np.max([part.joint_log for part in parts], axis=0)
@@ -532,20 +545,17 @@ def _ask(
     joint = sum(part.joint * np.exp(part.joint_log - scale)[:, None] for part in parts) / forest.n_trees
     with np.errstate(divide="ignore"):
         log_joint = np.log(joint) + largest[:, None]
-    if n_features is None:
+    if isinstance(combine, str):
         return Answers(average, friedman, log_joint)
-    n_observed = (~np.isnan(rows.X)).sum(axis=1)
-    weights = tree_weights(np.array([part.log_evidence() for part in parts]), n_observed, n_features)
+    n_observed, strengths = (~np.isnan(rows.X)).sum(axis=1), strengths_of(combine, rows.X)
+    weights = tree_weights(np.array([part.log_evidence() for part in parts]), n_observed, strengths)
     weighted = sum(weight[:, None] * part.average for weight, part in zip(weights, parts, strict=True))
-    return Answers(average, friedman, log_joint, weighted)
+    # without weights where there are none, so that classes with as many votes stay equal
+    return Answers(average, friedman, log_joint, np.where(strengths[:, None] == 0.0, average, weighted))
 
 
-def _trees_per_block(n_features: float | None) -> int:
-    return TREES_PER_BLOCK if n_features is None else 1
-
-
-def _n_features(combine: str | float) -> float | None:
-    return None if isinstance(combine, str) else float(combine)
+def _trees_per_block(combine: Combine) -> int:
+    return TREES_PER_BLOCK if isinstance(combine, str) else 1
 
 
 def _answer_in_blocks(
@@ -554,13 +564,13 @@ def _answer_in_blocks(
     leaves: Leaves,
     n_categories: np.ndarray,
     targets: _Targets,
-    n_features: float | None,
+    combine: Combine,
     n_jobs: int | None,
 ) -> Iterator[tuple[np.ndarray, Answers]]:
     """The answers about some rows of the table, and which rows these are, until all have theirs."""
-    n_blocks = len(blocks(forest.n_trees, _trees_per_block(n_features)))
+    n_blocks = len(blocks(forest.n_trees, _trees_per_block(combine)))
     for rows, where in row_blocks(X, n_blocks * (3 * targets.n + 1)):
-        yield where, _ask(rows, forest, leaves, n_categories, targets, n_features, n_jobs).of_rows(rows.back)
+        yield where, _ask(rows, forest, leaves, n_categories, targets, combine, n_jobs).of_rows(rows.back)
 
 
 def answer(
@@ -569,16 +579,17 @@ def answer(
     leaves: Leaves,
     n_categories: np.ndarray,
     n_jobs: int | None = None,
-    combine: str | float = "average",
+    combine: Combine = "average",
 ) -> Answers:
     """Ask the forest about the class of rows with any features missing.  Equal rows are asked once.
 
-    The answer that weighs the trees comes along where `combine` is a number.
+    The answer that weighs the trees comes along unless `combine` is a word.
     """
     targets = _Targets.of(forest, leaves, n_categories)
-    shape, n_features = (len(X), targets.n), _n_features(combine)
-    out = Answers(np.empty(shape), np.empty(shape), np.empty(shape), None if n_features is None else np.empty(shape))
-    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, n_features, n_jobs):
+    shape = (len(X), targets.n)
+    weighted = None if isinstance(combine, str) else np.empty(shape)
+    out = Answers(np.empty(shape), np.empty(shape), np.empty(shape), weighted)
+    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, combine, n_jobs):
         out.average[where], out.friedman[where], out.log_joint[where] = part.average, part.friedman, part.log_joint
         if out.weighted is not None:
             out.weighted[where] = part.weighted
@@ -590,7 +601,7 @@ def conditional(
     forest: Forest,
     leaves: Leaves,
     n_categories: np.ndarray,
-    combine: str | float,
+    combine: Combine,
     target: int | None = None,
     given_class: int | None = None,
     n_jobs: int | None = None,
@@ -603,7 +614,7 @@ def conditional(
     """
     targets = _Targets.of(forest, leaves, n_categories, target, given_class)
     out = np.empty((len(X), targets.n))
-    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, _n_features(combine), n_jobs):
+    for where, part in _answer_in_blocks(X, forest, leaves, n_categories, targets, combine, n_jobs):
         out[where] = part.probabilities(combine)
     unknown = np.flatnonzero(~out.any(axis=1))
     if len(unknown):

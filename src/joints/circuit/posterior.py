@@ -8,13 +8,15 @@ infer` answers the common question, the class given values, faster; this module 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from math import erf, erfc, exp, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from joints.circuit.evidence import Given
-from joints.circuit.infer import tree_weights
+from joints.circuit.infer import Combine, strengths_of, tree_weights
 from joints.circuit.leaves import Cells, Leaves, cells_of_tree
 from joints.circuit.nodes import Circuits
 from joints.forest.arrays import Forest
@@ -318,29 +320,33 @@ def _visit_tree(given, target, forest, leaves, tree, cells, most_nodes):
     return start, entries.component[:n].copy(), entries.weight[:n].copy(), log_evidence, tells
 
 
+def of_tree(
+    given: Given, target: int, forest: Forest, leaves: Leaves, intervals: bool, tree: int
+) -> tuple[np.ndarray, ...]:
+    """The densities of one tree: start, component, weight (see `Posterior`), log p(evidence), whether it can tell.
+
+    `intervals` says whether there are any among what is given.
+    """
+    cells = _TreeCells(0, np.empty((0, 0)), np.empty((0, 0)))
+    if intervals:
+        found = cells_of_tree(forest, tree, np.diff(given.start)[:-1])
+        cells = _TreeCells(int(forest.leaf_start[tree]), found.low, found.high)
+    return _visit_tree(given, target, forest, leaves, tree, cells, leaves.circuits.most_nodes)
+
+
 def posterior(
-    given: Given, target: int, forest: Forest, leaves: Leaves, combine: str | float, n_jobs: int | None = None
+    given: Given, target: int, forest: Forest, leaves: Leaves, combine: Combine, n_jobs: int | None = None
 ) -> Posterior:
     """The densities of variable `target` that each row may come from; -1: the leaves.
 
     With ``combine="average"`` every tree counts the same (GeF), with ``"mixture"`` by the probability of the evidence
-    (GeF+), with a number by that of so many features (`joints.circuit.infer.tree_weights`).
+    (GeF+), with a number by that of so many features (`joints.circuit.infer.tree_weights`), and a pair has one of these
+    for incomplete and one for complete rows.
     """
-    n_categories, most_nodes = np.diff(given.start)[:-1], leaves.circuits.most_nodes
-    intervals = bool((given.low < given.high).any())
-
-    def one(tree: int) -> tuple[np.ndarray, ...]:
-        nowhere = np.empty((0, 0))
-        cells = _TreeCells(0, nowhere, nowhere)
-        if intervals:
-            of_tree = cells_of_tree(forest, tree, n_categories)
-            cells = _TreeCells(int(forest.leaf_start[tree]), of_tree.low, of_tree.high)
-        return _visit_tree(given, target, forest, leaves, tree, cells, most_nodes)
-
+    one = partial(of_tree, given, target, forest, leaves, bool((given.low < given.high).any()))
     found = run(one, [(tree,) for tree in range(forest.n_trees)], n_jobs)
     logs, tells = (np.array([part[k] for part in found]) for k in (3, 4))
-    n_observed = (~np.isnan(given.low[:, :-1])).sum(axis=1)
-    shares, log_evidence = _shares_of_trees(logs, tells, n_observed, combine)
+    shares, log_evidence = _shares_of_trees(logs, tells, given.low[:, :-1], combine)
     sizes = np.array([np.diff(part[0]) for part in found])
     row = np.repeat(np.tile(np.arange(len(given.low)), len(found)), sizes.ravel())
     order = np.argsort(row, kind="stable")
@@ -351,7 +357,7 @@ def posterior(
 
 
 def _shares_of_trees(
-    logs: np.ndarray, tells: np.ndarray, n_observed: np.ndarray, combine: str | float
+    logs: np.ndarray, tells: np.ndarray, X: np.ndarray, combine: Combine
 ) -> tuple[np.ndarray, np.ndarray]:
     """How much each tree counts for each row, given log p(evidence) by trees and rows; and that of the mixture.
 
@@ -366,14 +372,23 @@ def _shares_of_trees(
     if combine == "mixture":
         shares = np.where(total > 0, terms, shares)
     elif combine != "average":
-        weights = tree_weights(np.where(tells > 0, logs, np.nan), n_observed, float(combine))
+        weights = tree_weights(np.where(tells > 0, logs, np.nan), (~np.isnan(X)).sum(axis=1), strengths_of(combine, X))
         shares = np.where(weights.any(axis=0), weights, shares)
     return shares / shares.sum(axis=0), log_evidence
 
 
-def row_ranges(given: Given, forest: Forest) -> list[tuple[int, int]]:
-    """Ranges of rows whose posteriors fit into memory together."""
-    return blocks(len(given.low), max(1, MOST_ENTRIES // forest.n_leaves))
+def in_parts(given: Given, forest: Forest) -> Iterator[tuple[slice, Given]]:
+    """What is given, for as many rows at a time as have posteriors that fit into memory, and which rows they are."""
+    for first, last in blocks(len(given.low), max(1, MOST_ENTRIES // forest.n_leaves)):
+        rows = slice(first, last)
+        yield rows, given.rows(rows)
+
+
+def log_evidence(given: Given, forest: Forest, leaves: Leaves, n_jobs: int | None) -> np.ndarray:
+    """log p of what is given, under the uniform mixture of the trees."""
+    parts = in_parts(given, forest)
+    found = [posterior(part, -1, forest, leaves, "mixture", n_jobs).log_evidence for _, part in parts]
+    return np.concatenate(found)
 
 
 def probabilities_of(variable: int, leaves: Leaves, start: np.ndarray) -> np.ndarray:

@@ -1,21 +1,26 @@
-"""How far the weights of a circuit may be off before its prediction changes (Correia et al. 2020, UDL workshop).
+"""The e-robustness of a prediction (Correia, Peharz and de Campos 2020, "Towards robust classification with deep
+generative forests"): the largest contamination of all weights that leaves the predicted class as it is.
 
-The weights w of every sum node may be any (1 - e) w + e v, where v are other weights; e is the same everywhere.  Sums
-are the decision nodes, those of LearnSPN, the mixture of the trees (GeF+), and the distributions of the class in
-leaves, which are sums over its indicators.  As circuits are trees, the least value of a linear function of the joint
-probabilities is found in one pass: every node takes the worst of its own weights.
+The weights w of every sum node may be any (1 - e) w + e v, where v is any distribution, each node has its own, and e is
+the same everywhere.  Sums are the mixture of the trees (GeF+), the decision nodes, those of LearnSPN, and all
+categorical distributions, of features and of the class, which are sums over indicators; the indicators of a
+class-selective circuit are none.  Gaussians have no weights and stay as they are; the authors' programs also move their
+means by up to e / 2.  The class y is kept if p(x, y) - p(x, y') > 0 for all other classes y' and all such weights.  As
+circuits are trees, the least difference is found in one pass (Maua et al. 2018, credal sum-product networks): every
+node takes the worst of its own weights, which is a corner of the allowed ones.
 """
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
 
 from joints.circuit.evidence import Given
+from joints.circuit.infer import Combine
 from joints.circuit.leaves import Leaves
-from joints.circuit.posterior import Row, branches, leaf_log_probability, log_factor, posterior
+from joints.circuit.posterior import Row, branches, log_factor, posterior
 from joints.forest.arrays import Forest
 from joints.numerics.buffers import with_room
 from joints.numerics.compiled import kernel
@@ -35,15 +40,26 @@ class _Parts(NamedTuple):
     children : int64 of shape (n_parts, 2)
         -1 where nothing is reached.
     left_weight : float64 of shape (n_parts,)
-    density : float64 of shape (n_parts,)
-        Of a leaf, relative to the largest; of a circuit, what its plain values have to be multiplied by.
+    log_density : float64 of shape (n_parts,)
+        Of a leaf's Gaussians; of a circuit, what its plain values have to be multiplied by; -inf at decision nodes.
+    category : float64 of shape (n_parts, n_observed)
+        In a factorised leaf, the probabilities of the observed categories where there is more than one.
     """
 
     tree_end: np.ndarray
     leaf: np.ndarray
     children: np.ndarray
     left_weight: np.ndarray
-    density: np.ndarray
+    log_density: np.ndarray
+    category: np.ndarray
+
+
+class _Densities(NamedTuple):
+    """The least and the largest density of every leaf, relative to the largest of its tree; `scale` has their logs."""
+
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
 
 
 class _Bounds(NamedTuple):
@@ -56,16 +72,20 @@ class _Bounds(NamedTuple):
 
 
 @kernel
+def _choices(row):
+    """The observed features with more than one category."""
+    n_categories = row.start[1:-1] - row.start[:-2]
+    return np.flatnonzero((n_categories > 1) & ~np.isnan(row.low[:-1]))
+
+
+@kernel
 def _log_density(row, v, leaves):
-    """log-density of a leaf; of a circuit, that of the peaks of its Gaussians."""
-    c = leaves.circuits.of_leaf[v]
-    nowhere = np.empty(0)
-    if c < 0:
-        return leaf_log_probability(row, v, leaves, nowhere, nowhere)
-    total = 0.0
+    """log-density of a leaf's Gaussians; of a circuit, that of their peaks."""
+    c, total, nowhere = leaves.circuits.of_leaf[v], 0.0, np.empty(0)
     for u in range(len(leaves.offset)):
-        if not np.isnan(row.low[u]):
-            total += leaves.circuits.peaks[c, u]
+        if row.start[u + 1] == row.start[u] and not np.isnan(row.low[u]):
+            entries = leaves.parameters[v, leaves.offset[u] :]
+            total += leaves.circuits.peaks[c, u] if c >= 0 else log_factor(row, u, entries, nowhere, nowhere)
     return total
 
 
@@ -101,19 +121,45 @@ def _reached_parts(row, forest, leaves):
 
 @kernel
 def _weigh_parts(row, nodes, tree_end, children, forest, leaves):
-    n = len(nodes)
-    leaf, left_weight, density = np.full(n, -1), np.ones(n), np.full(n, -np.inf)
+    n, choices = len(nodes), _choices(row)
+    leaf, left_weight, log_density = np.full(n, -1), np.ones(n), np.full(n, -np.inf)
+    category = np.ones((n, len(choices)))
     for i in range(n):
         node = nodes[i]
-        if forest.feature[node] < 0:
-            leaf[i] = forest.leaf[node]
-            density[i] = _log_density(row, leaf[i], leaves)
-        else:
+        if forest.feature[node] >= 0:
             left_weight[i] = forest.counts[node + 1].sum() / forest.counts[node].sum()
-    largest = density.max()
+            continue
+        v = leaf[i] = forest.leaf[node]
+        log_density[i] = _log_density(row, v, leaves)
+        for j, u in enumerate(choices):
+            category[i, j] = exp(leaves.parameters[v, leaves.offset[u] + np.int64(row.low[u])])
+    return _Parts(tree_end, leaf, children, left_weight, log_density, category)
+
+
+@kernel
+def _log(p):
+    return log(p) if p > 0.0 else -np.inf
+
+
+@kernel
+def _densities(parts, circuits, epsilon):
+    """The least and the largest densities of leaves whose categorical distributions are contaminated."""
+    n, n_trees, begin = len(parts.leaf), len(parts.tree_end), 0
+    low, high, scale = parts.log_density.copy(), parts.log_density.copy(), np.full(n_trees, -np.inf)
     for i in range(n):
-        density[i] = exp(density[i] - largest) if largest > -np.inf else 0.0
-    return _Parts(tree_end, leaf, children, left_weight, density)
+        if parts.leaf[i] >= 0 and circuits.of_leaf[parts.leaf[i]] < 0:
+            for j in range(parts.category.shape[1]):
+                p = (1.0 - epsilon) * parts.category[i, j]
+                low[i] += _log(p)
+                high[i] += _log(p + epsilon)
+    for tree in range(n_trees):
+        end = parts.tree_end[tree]
+        scale[tree] = high[begin:end].max()
+        if scale[tree] > -np.inf:
+            low[begin:end] -= scale[tree]
+            high[begin:end] -= scale[tree]
+        begin = end
+    return _Densities(np.exp(low), np.exp(high), scale)
 
 
 @kernel
@@ -137,8 +183,9 @@ def _add_factors(row, node, v, circuits, peaks, function, epsilon, bounds):
         elif not np.isnan(row.low[u]):
             nowhere = np.empty(0)
             density = exp(log_factor(row, u, circuits.parameters[o:], nowhere, nowhere) - peaks[u])
-            bounds.low[v] *= density
-            bounds.high[v] *= density
+            share = epsilon if row.start[u + 1] - row.start[u] > 1 else 0.0
+            bounds.low[v] *= (1.0 - share) * density
+            bounds.high[v] *= (1.0 - share) * density + share
 
 
 @kernel
@@ -190,7 +237,7 @@ def _least_of_circuit(row, c, circuits, function, epsilon):
 
 
 @kernel
-def _least_of_tree(row, begin, end, parts, leaves, function, epsilon, value):
+def _least_of_tree(row, begin, end, parts, densities, leaves, function, epsilon, value):
     """The least value of a linear function of the joint probabilities of one tree; `value` has room for its parts."""
     for i in range(end - 1, begin - 1, -1):
         v = parts.leaf[i]
@@ -200,7 +247,7 @@ def _least_of_tree(row, begin, end, parts, leaves, function, epsilon, value):
                 value[i] = _least_of_circuit(row, c, leaves.circuits, function, epsilon)
             else:
                 value[i] = _least_of_class(leaves.class_proba[v], function, epsilon)
-            value[i] *= parts.density[i]
+            value[i] *= densities.low[i] if value[i] >= 0.0 else densities.high[i]
             continue
         left, right = parts.children[i, 0], parts.children[i, 1]
         a, b = value[left] if left >= 0 else 0.0, value[right] if right >= 0 else 0.0
@@ -210,7 +257,7 @@ def _least_of_tree(row, begin, end, parts, leaves, function, epsilon, value):
 
 
 @kernel
-def _least_lead(row, parts, leaves, first, second, epsilon, shares, value):
+def _least_lead(row, parts, densities, leaves, first, second, epsilon, shares, value):
     """By how much class `first` is ahead of class `second` at least: 0 or less if their order may change.
 
     In the mixture, of p(x, first) - p(x, second); averaging, of p(first | x) - p(second | x), tree by tree: `shares`
@@ -218,7 +265,7 @@ def _least_lead(row, parts, leaves, first, second, epsilon, shares, value):
     """
     average = len(shares) > 0
     function = np.zeros(leaves.class_proba.shape[1])
-    total, worst, begin = 0.0, np.inf, 0
+    total, worst, begin, largest = 0.0, np.inf, 0, densities.scale.max()
     for tree in range(len(parts.tree_end)):
         end = parts.tree_end[tree]
         low, high = (-1.0, 1.0) if average else (0.0, 0.0)
@@ -226,40 +273,46 @@ def _least_lead(row, parts, leaves, first, second, epsilon, shares, value):
             middle = 0.5 * (low + high)
             function[:] = -middle
             function[first], function[second] = 1.0 - middle, -1.0 - middle
-            least = _least_of_tree(row, begin, end, parts, leaves, function, epsilon, value)
+            least = _least_of_tree(row, begin, end, parts, densities, leaves, function, epsilon, value)
             low, high = (middle, high) if least > 0.0 else (low, middle)
-        lead = low if average else least
-        total += lead * shares[tree] if average else lead / len(parts.tree_end)
-        worst = min(worst, lead)
+        if average:
+            total += low * shares[tree]
+        elif largest > -np.inf:
+            least *= exp(densities.scale[tree] - largest)
+            total += least / len(parts.tree_end)
+            worst = min(worst, least)
         begin = end
     return total if average else (1.0 - epsilon) * total + epsilon * worst
 
 
 @kernel
+def _keeps_class(row, parts, leaves, best, epsilon, shares, value):
+    densities = _densities(parts, leaves.circuits, epsilon)
+    for k in range(leaves.class_proba.shape[1]):
+        if k != best and not _least_lead(row, parts, densities, leaves, best, k, epsilon, shares, value) > 0.0:
+            return False
+    return True
+
+
+@kernel
 def _robustness_of_rows(given, predicted, forest, leaves, shares, out):
     """The largest contamination under which each row keeps its prediction, by bisection."""
-    n_classes = leaves.class_proba.shape[1]
     for i in range(len(out)):
         row = Row(given.low[i], given.high[i], given.allowed[i], given.start)
         parts = _reached_parts(row, forest, leaves)
         value = np.empty(len(parts.leaf))
-        most = 1.0
-        for k in range(n_classes):
-            if k == predicted[i]:
-                continue
-            low, high = 0.0, most
-            for _ in range(STEPS):
-                middle = 0.5 * (low + high)
-                if _least_lead(row, parts, leaves, predicted[i], k, middle, shares[i], value) > 0.0:
-                    low = middle
-                else:
-                    high = middle
-            most = low
-        out[i] = most
+        low, high = (0.0, 1.0) if leaves.class_proba.shape[1] > 1 else (1.0, 1.0)
+        for _ in range(STEPS):
+            middle = 0.5 * (low + high)
+            if _keeps_class(row, parts, leaves, predicted[i], middle, shares[i], value):
+                low = middle
+            else:
+                high = middle
+        out[i] = low
 
 
 def robustness_of(
-    given: Given, predicted: np.ndarray, forest: Forest, leaves: Leaves, combine: str | float, n_jobs: int | None = None
+    given: Given, predicted: np.ndarray, forest: Forest, leaves: Leaves, combine: Combine, n_jobs: int | None = None
 ) -> np.ndarray:
     """The largest contamination of all weights under which each row keeps its predicted class; in [0, 1].
 

@@ -6,24 +6,52 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from joints.circuit.evidence import ONE_OF, Given
+from joints.circuit.infer import ask_left_out
 from joints.circuit.leaves import Cells, Leaves, cells_of_tree
 from joints.circuit.nodes import draw_factors
-from joints.circuit.posterior import Posterior, Row, evaluate_given
+from joints.circuit.posterior import Posterior, Row, evaluate_given, of_tree, posterior
 from joints.forest.arrays import Forest
 
 FAR = 30.0  # standard deviations from the mean beyond which tails are drawn from in logarithms
 
 
+def draw_leaves(found: Posterior, n_samples: int, random: np.random.RandomState) -> np.ndarray:
+    """So many leaves for each row, given their posterior."""
+    n_rows = len(found.start) - 1
+    return np.array([_choose(found.component, found.weight, found.start, i, n_samples, random) for i in range(n_rows)])
+
+
+def draw_leaves_by_tree(
+    given: Given, n_samples: int, forest: Forest, leaves: Leaves, random: np.random.RandomState, n_jobs: int | None
+) -> np.ndarray:
+    """The same for rows with plain values: a tree by the probability of the row in it, then one of its leaves.
+
+    So only the leaves of few trees are weighed one by one.
+    """
+    every = np.ones((forest.n_trees, len(given.low)), dtype=bool)
+    logs, _ = ask_left_out(given.low[:, :-1], every, forest, leaves, np.diff(given.start)[:-1], n_jobs)
+    largest = logs.max(axis=0)
+    total = np.cumsum(np.exp(logs - np.where(np.isfinite(largest), largest, 0.0)), axis=0)
+    out = np.empty((len(given.low), n_samples), dtype=np.int64)
+    draws = random.uniform(size=out.shape)
+    tree_of = np.column_stack([(total[:-1] <= draw * total[-1]).sum(axis=0) for draw in draws.T])
+    for tree in np.unique(tree_of[total[-1] > 0]):
+        rows = np.flatnonzero((tree_of == tree).any(axis=1))
+        start, component, weight, *_ = of_tree(given.rows(rows), -1, forest, leaves, False, tree)
+        for k, i in enumerate(rows):
+            own = tree_of[i] == tree
+            out[i, own] = _choose(component, weight, start, k, int(own.sum()), random)
+    unlikely = np.flatnonzero(total[-1] == 0)  # of probability zero in all trees
+    if len(unlikely):
+        out[unlikely] = draw_leaves(posterior(given.rows(unlikely), -1, forest, leaves, "mixture"), n_samples, random)
+    return out
+
+
 def sample(
-    given: Given,
-    found: Posterior,
-    n_samples: int,
-    forest: Forest,
-    leaves: Leaves,
-    random: np.random.RandomState,
+    given: Given, chosen: np.ndarray, forest: Forest, leaves: Leaves, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Complete each row `n_samples` times, given the posterior of its leaves; returns the encoded rows and classes."""
-    chosen = np.concatenate([_choose_leaves(found, i, n_samples, random) for i in range(len(given.low))])
+    """Complete each row once for every leaf that was drawn for it; returns the encoded rows and classes."""
+    n_samples, chosen = chosen.shape[1], chosen.ravel()
     given = given.rows(np.repeat(np.arange(len(given.low)), n_samples))
     out = np.where((given.low == given.high) & (given.low != ONE_OF), given.low, np.nan)
     n_categories, of_leaf = np.diff(given.start), leaves.circuits.of_leaf[chosen]
@@ -40,12 +68,14 @@ def sample(
     return out[:, :-1].copy(), out[:, -1].astype(np.int64)
 
 
-def _choose_leaves(found: Posterior, i: int, n: int, random: np.random.RandomState) -> np.ndarray:
+def _choose(
+    component: np.ndarray, weight: np.ndarray, start: np.ndarray, i: int, n: int, random: np.random.RandomState
+) -> np.ndarray:
     """Leaves drawn by their weight for row i."""
-    entries = slice(found.start[i], found.start[i + 1])
-    weight = found.weight[entries]
-    place = np.searchsorted(np.cumsum(weight), random.uniform(size=n) * weight.sum(), side="right")
-    return found.component[entries][place.clip(max=len(weight) - 1)]
+    entries = slice(start[i], start[i + 1])
+    total = np.cumsum(weight[entries])
+    place = np.searchsorted(total, random.uniform(size=n) * total[-1], side="right")
+    return component[entries][place.clip(max=len(total) - 1)]
 
 
 def _bounds(cells: Cells, leaf: np.ndarray) -> np.ndarray:

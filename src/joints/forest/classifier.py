@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from joints.features import encode_table, fit_classes, fit_table, fit_weights
+from joints.features import TakesTables, encode_table, fit_classes, fit_table, fit_weights
 from joints.forest.arrays import Forest, TrainingData, append_trees, grow_forest
 from joints.forest.reach import friedman_proba
 from joints.forest.route import complete_proba
@@ -26,7 +26,7 @@ MISSING_METHODS = "friedman", "surrogate"
 MOST_CLASSES = 0xFFFF  # a class has 16 bits while rows are sorted
 
 
-class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
+class ForestClassifier(Published, TakesTables, ClassifierMixin, BaseEstimator):
     """A random forest of deep binary trees that split categories into subsets and take missing values.
 
     Each tree is grown on a bootstrap sample drawn within each class, by Gini impurity, on features drawn again at every
@@ -158,12 +158,6 @@ class ForestClassifier(Published, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ForestClassifier:
         """Grow the forest.

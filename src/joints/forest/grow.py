@@ -268,6 +268,27 @@ def _add_leaf(tree, node, y, weights, rows):
 
 
 @kernel(inline="always")
+def add_split(tree, node, f, last_rank, subset, ranked, n_flags):
+    """Make a leaf a split on feature f, of its ranks or, if there are any, its categories; the flags that are used."""
+    tree.feature[node] = f
+    if len(subset) == 0:
+        tree.threshold[node] = ranked.values[ranked.value_start[f] + last_rank]
+        return n_flags
+    tree.subset[node] = n_flags
+    tree.goes_left[n_flags : n_flags + len(subset)] = subset
+    return n_flags + len(subset)
+
+
+@kernel(inline="always")
+def add_children(stack, height, start, middle, end, node, depth):
+    """Put both children of a node on the stack, the left one on top; its new height."""
+    for first, last, of_right in ((middle, end, node), (start, middle, -1)):
+        stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = first, last, of_right, depth + 1
+        height += 1
+    return height
+
+
+@kernel(inline="always")
 def _is_final(counts, depth, settings):
     """Whether a node stays a leaf without a look at its features."""
     n = counts.sum()
@@ -305,18 +326,10 @@ def grow_tree(data, ranked, weights, seed, settings):
         f, last_rank = _best_split(data.n_categories, ranked.ranks, here, node, seed, settings, scratch)
         if f < 0:
             continue
-        tree.feature[node] = f
         subset = scratch.best_left[: data.n_categories[f]]
-        if len(subset) == 0:
-            tree.threshold[node] = ranked.values[ranked.value_start[f] + last_rank]
-        else:
-            tree.subset[node] = n_flags
-            tree.goes_left[n_flags : n_flags + len(subset)] = subset
-            n_flags += len(subset)
+        n_flags = add_split(tree, node, f, last_rank, subset, ranked, n_flags)
         sides_of_rows(ranked.ranks[f], here, node, seed, last_rank, subset, left)
         middle = start + partition(here, left, spare)
         stack = with_room(stack, height + 2)
-        for first, last, of_right in ((middle, end, node), (start, middle, -1)):
-            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = first, last, of_right, depth + 1
-            height += 1
+        height = add_children(stack, height, start, middle, end, node, depth)
     return trimmed_tree(tree, n_nodes, n_flags)

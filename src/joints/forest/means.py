@@ -14,6 +14,8 @@ from joints.forest.arrays import Forest, TrainingData, join_trees
 from joints.forest.grow import (
     GrowthSettings,
     Tree,
+    add_children,
+    add_split,
     draw_feature,
     put_back,
     sides_of_rows,
@@ -193,20 +195,12 @@ def grow_mean_tree(data, ranked, weights, seed, settings):
         f, last_rank = _best_split_by_mean(data.n_categories, ranked.ranks, here, node, seed, settings, goal, room)
         if f < 0:
             continue
-        tree.feature[node] = f
         subset = room.best_left[: data.n_categories[f]]
-        if len(subset) == 0:
-            tree.threshold[node] = ranked.values[ranked.value_start[f] + last_rank]
-        else:
-            tree.subset[node] = n_flags
-            tree.goes_left[n_flags : n_flags + len(subset)] = subset
-            n_flags += len(subset)
+        n_flags = add_split(tree, node, f, last_rank, subset, ranked, n_flags)
         sides_of_rows(ranked.ranks[f], here, node, seed, last_rank, subset, left)
         middle = start + partition(here, left, spare)
         stack = with_room(stack, height + 2)
-        for first, last, of_right in ((middle, end, node), (start, middle, -1)):
-            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = first, last, of_right, depth + 1
-            height += 1
+        height = add_children(stack, height, start, middle, end, node, depth)
     return trimmed_tree(tree, n_nodes, n_flags)
 
 

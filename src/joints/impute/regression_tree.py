@@ -2,7 +2,8 @@
 
 All features are tried at every node.  The rows of a node are not sorted: their targets are added up by the rank of
 each feature, for all features side by side, and one sweep over the ranks finds the best split of every feature at once.
-As nodes get smaller, so do the ranks: those of a node are counted among its own rows once they are few.
+As nodes get smaller, so do the ranks: those of a node are counted among its own rows once they are few.  Where
+there are many, ranks are binned first, and only features that then come close to the best are compared rank by rank.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from joints.numerics.random import below, mix
 
 # Weight and weighted target of some rows are one integer, so that one addition adds both: the weight in the lower bits.
 TARGET_BITS = 38  # of the sum of all absolute targets; with the weight, a sign, and a bit for rounding, 64
-SPARSE = 4  # ranks per row from which on a node ranks its rows among themselves
-FEW = 12  # rows that are ranked by comparing each with each
+SPARSE = 2  # ranks per row from which on a node ranks its rows among themselves
+BINS = 128  # of ranks, by which features are compared at first
+CLOSE = 0.98  # features whose binned gain is at least this part of the best are compared exactly
+FEW = 24  # rows that are ranked by comparing each with each
 
 
 class Sample(NamedTuple):
@@ -32,10 +35,8 @@ class Sample(NamedTuple):
         The ranks of its values, in each feature; zero for the target.
     target : float64 ndarray of shape (n_drawn,)
         The value to predict.
-    weight : int64 ndarray of shape (n_drawn,)
-        How often it was drawn.
     packed : int64 ndarray of shape (n_drawn,)
-        Its weight in the lower bits, and its weight times its target, as an integer, in the upper ones.
+        How often it was drawn in the lower bits, and this weight times its target, as an integer, in the upper ones.
     order : int64 ndarray of shape (n_drawn,)
         The rows of each node next to each other.
     spare : int64 ndarray of shape (n_drawn,)
@@ -45,7 +46,6 @@ class Sample(NamedTuple):
     row: np.ndarray
     rank: np.ndarray
     target: np.ndarray
-    weight: np.ndarray
     packed: np.ndarray
     order: np.ndarray
     spare: np.ndarray
@@ -66,6 +66,9 @@ class Sweep(NamedTuple):
         What the rows up to a rank add up to.
     gain, scale : float32 ndarray of shape (n_lanes,)
         The best split of each feature: its gain is a fraction.
+    n_values, shift : int64 ndarray of shape (n_lanes,)
+        The number of values of each feature in the table, and the bits of its ranks that do not count while they are
+        binned.
     """
 
     sums: np.ndarray
@@ -74,6 +77,21 @@ class Sweep(NamedTuple):
     left: np.ndarray
     gain: np.ndarray
     scale: np.ndarray
+    n_values: np.ndarray
+    shift: np.ndarray
+
+
+class Cut(NamedTuple):
+    """The best split of a node by a feature: the ranks on both sides of it, and its gain, which is a fraction."""
+
+    column: int
+    last: int | np.int64
+    following: int | np.int64
+    gain: float
+    scale: float
+
+
+NO_CUT = Cut(-1, 0, 0, -1.0, 1.0)
 
 
 class Asked(NamedTuple):
@@ -116,33 +134,40 @@ def grow_regression_tree(table, target, y, counts, asked_rows, seed):
         With one output, the mean.
     """
     sample = _draw_sample(table, target, y, counts)
-    sweep = _start_sweep(sample.rank, table.n_values.max())
+    sweep = _start_sweep(sample.rank, table.n_values)
     growth = start_growth(len(sample.row), 1)
     n_ranks = np.full(len(growth.feature), table.n_values.max())
     asked = Asked(asked_rows.copy(), np.full((len(growth.feature), 3), len(asked_rows)))
     asked.bounds[0, 0] = asked.bounds[0, 1] = 0
+    _grow_nodes(table, sample, sweep, growth, n_ranks, asked, seed)
+    return finished(growth)
+
+
+@kernel(counted=False)
+def _grow_nodes(table, sample, sweep, growth, n_ranks, asked, seed):
+    """Grow all nodes: the root is waiting."""
     value, sizes, row, rank = growth.value, growth.sizes, sample.row, table.by_row
     while sizes[1] > 0:
         node = next_node(growth)
-        mean, constant, total = _node_mean(sample, node)
-        value[node.number, 0] = mean
-        if constant or not _is_asked(asked, node):
+        cut = NO_CUT
+        if _is_asked(asked, node) and not _is_constant(sample, node):
+            bits = mix(np.uint64(seed), np.uint64(node.start << 32 | node.end))
+            if node.end - node.start == 2:
+                cut = _cut_of_two(sample, node, bits)
+            else:
+                n = n_ranks[node.parent]
+                if n > SPARSE * (node.end - node.start):
+                    n = _rank_again(sample, node, n, sweep.seen)
+                n_ranks[node.number] = n
+                cut = _best_cut(sample, node, n, sweep, bits)
+        if cut.column < 0:
+            value[node.number, 0] = _mean(sample, node)
             continue
-        n = n_ranks[node.parent]
-        if n > SPARSE * (node.end - node.start):
-            n = _rank_again(sample, node, n, sweep.seen)
-        n_ranks[node.number] = n
-        centre = (total >> WEIGHT_BITS) // (total & MOST_ROWS)
-        _add_rows(sample, node, centre, sweep.sums)
-        _sweep_all(sweep, n, total - ((total & MOST_ROWS) * centre << WEIGHT_BITS))
-        column = _best_column(sweep, mix(np.uint64(seed), np.uint64(node.start << 32 | node.end)))
-        if column >= 0:
-            last, following = _best_rank(sample, node, column, n, total, sweep.column)
-            middle, under, over = _divide(sample, node, column, last, following)
-            threshold = midpoint(table.values, column, rank[row[under], column], rank[row[over], column])
-            split_node(growth, node, column, threshold, middle)
-            _divide_asked(asked, node, table, column, threshold)
-    return finished(growth)
+        column = cut.column
+        middle, under, over = _divide(sample, node, column, cut.last, cut.following)
+        threshold = midpoint(table.values, column, rank[row[under], column], rank[row[over], column])
+        split_node(growth, node, column, threshold, middle)
+        _divide_asked(asked, node, table, column, threshold)
 
 
 @kernel
@@ -158,12 +183,14 @@ def _draw_sample(table, target, y, counts):
     packed = np.empty(len(row), dtype=np.int64)
     for i in range(len(row)):
         packed[i] = (np.int64(round((goal[i] - centre) * scale)) * weight[i] << WEIGHT_BITS) + weight[i]
-    return Sample(row, rank, goal, weight, packed, np.arange(len(row)), np.empty(len(row), dtype=np.int64))
+    return Sample(row, rank, goal, packed, np.arange(len(row)), np.empty(len(row), dtype=np.int64))
 
 
 @kernel
-def _start_sweep(rank, n_ranks):
-    n_lanes = rank.shape[1]
+def _start_sweep(rank, n_values):
+    n_ranks, n_lanes = n_values.max(), rank.shape[1]
+    values = np.ones(n_lanes, dtype=np.int64)
+    values[: len(n_values)] = n_values
     return Sweep(
         np.zeros((n_ranks, n_lanes), dtype=np.int64),
         np.zeros(n_ranks, dtype=np.int64),
@@ -171,23 +198,51 @@ def _start_sweep(rank, n_ranks):
         np.empty(n_lanes, dtype=np.int64),
         np.empty(n_lanes, dtype=np.float32),
         np.empty(n_lanes, dtype=np.float32),
+        values,
+        np.empty(n_lanes, dtype=np.int64),
     )
 
 
 @kernel(inline="always")
-def _node_mean(sample, node):
-    """The mean of a node, whether all its rows have the same target, and what they add up to, packed."""
-    order, row_weight, goal, packed = sample.order, sample.weight, sample.target, sample.packed
-    first = goal[order[node.start]]
-    total = 0
-    sum_of_targets = 0.0
-    constant = True
+def _is_constant(sample, node):
+    """Whether all rows of a node have the same target."""
+    order, goal = sample.order, sample.target
+    p = node.start + 1
+    while p < node.end and goal[order[p]] == goal[order[node.start]]:
+        p += 1
+    return p == node.end
+
+
+@kernel(inline="always")
+def _mean(sample, node):
+    """The mean target of a node."""
+    order, goal, packed = sample.order, sample.target, sample.packed
+    sum_of_targets, sum_of_weights = 0.0, 0
     for p in range(node.start, node.end):
         i = order[p]
-        total += packed[i]
-        sum_of_targets += row_weight[i] * goal[i]
-        constant = constant and goal[i] == first
-    return sum_of_targets / (total & MOST_ROWS), constant, total
+        weight = packed[i] & MOST_ROWS
+        sum_of_targets += weight * goal[i]
+        sum_of_weights += weight
+    return sum_of_targets / sum_of_weights
+
+
+@kernel(inline="always")
+def _cut_of_two(sample, node, bits):
+    """The split of a node of two rows: any feature that tells them apart does it equally well."""
+    rank = sample.rank
+    i, j = sample.order[node.start], sample.order[node.start + 1]
+    n_equal = 0
+    for k in range(rank.shape[1]):
+        n_equal += rank[i, k] != rank[j, k]
+    if n_equal == 0:
+        return NO_CUT
+    chosen = below(bits, n_equal)
+    column = -1
+    while chosen >= 0:
+        column += 1
+        chosen -= rank[i, column] != rank[j, column]
+    one, other = np.int64(rank[i, column]), np.int64(rank[j, column])
+    return Cut(column, min(one, other), max(one, other), 0.0, 1.0)
 
 
 @kernel(counted=False)
@@ -237,14 +292,62 @@ def _count_smaller(sample, node, smaller):
 
 
 @kernel(counted=False)
-def _add_rows(sample, node, centre, sums):
-    """Add up the rows of a node, centred, by each rank of each feature."""
-    order, rank, packed, weight = sample.order, sample.rank, sample.packed, sample.weight
+def _best_cut(sample, node, n_ranks, sweep, bits):
+    """The best split of a node.  With many ranks, bins of them tell which features to compare rank by rank."""
+    order, packed = sample.order, sample.packed
+    total = 0
+    for p in range(node.start, node.end):
+        total += packed[order[p]]
+    n_bins, binned = _choose_bins(sweep, n_ranks, BINS)
+    first = _best_binned(sample, node, sweep, n_bins, total, bits)
+    if first < 0 and binned:
+        n_bins, binned = _choose_bins(sweep, n_ranks, n_ranks)
+        first = _best_binned(sample, node, sweep, n_bins, total, bits)
+    if first < 0:
+        return NO_CUT
+    best = _best_rank(sample, node, first, n_ranks, total, sweep.column)
+    if binned:
+        gain, scale = sweep.gain, sweep.scale
+        least = np.float32(CLOSE) * gain[first]
+        for k in range(len(gain)):
+            if k != first and gain[k] * scale[first] >= least * scale[k]:
+                cut = _best_rank(sample, node, k, n_ranks, total, sweep.column)
+                if cut.gain * best.scale > best.gain * cut.scale:
+                    best = cut
+    return best
+
+
+@kernel(inline="always")
+def _choose_bins(sweep, n_ranks, most):
+    """Divide the ranks of each feature into so many bins at most; how many there are, and whether any hold several."""
+    n_values, shift, n_bins, binned = sweep.n_values, sweep.shift, 1, False
+    for k in range(len(shift)):
+        last = min(n_values[k], n_ranks) - 1
+        shift[k] = 0
+        while last >> shift[k] >= most:
+            shift[k] += 1
+        n_bins, binned = max(n_bins, (last >> shift[k]) + 1), binned or shift[k] > 0
+    return n_bins, binned
+
+
+@kernel(counted=False)
+def _best_binned(sample, node, sweep, n_bins, total, bits):
+    """The feature that splits a node best between two of its bins; -1 if none does."""
+    centre = (total >> WEIGHT_BITS) // (total & MOST_ROWS)
+    _add_rows(sample, node, centre, sweep.shift, sweep.sums)
+    _sweep_all(sweep, n_bins, total - ((total & MOST_ROWS) * centre << WEIGHT_BITS))
+    return _best_column(sweep, bits)
+
+
+@kernel(counted=False)
+def _add_rows(sample, node, centre, shift, sums):
+    """Add up the rows of a node, centred, by each bin of ranks of each feature."""
+    order, rank, packed = sample.order, sample.rank, sample.packed
     for p in range(node.start, node.end):
         i = order[p]
-        term = packed[i] - (weight[i] * centre << WEIGHT_BITS)
+        term = packed[i] - ((packed[i] & MOST_ROWS) * centre << WEIGHT_BITS)
         for k in range(rank.shape[1]):
-            sums[rank[i, k], k] += term
+            sums[rank[i, k] >> shift[k], k] += term
 
 
 @kernel(counted=False)
@@ -310,7 +413,7 @@ def _best_rank(sample, node, column, n_ranks, total, sums):
             gain, scale = excess * excess, weight * (all_weight - weight)
             if gain * best_scale > best_gain * scale:
                 best_gain, best_scale, last = gain, scale, r
-    return last, following
+    return Cut(column, last, following, best_gain, best_scale)
 
 
 @kernel(inline="always")

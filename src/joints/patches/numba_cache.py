@@ -14,7 +14,7 @@ then fails instead of compiling again.
 Here files are named after what they hold, are complete before the index names them, and belong to a stamp that the
 caller gives, such as a digest of all kernels.
 
-Tested with numba 0.68.0 to 0.68.1.  With another version the cache is replaced too, with a warning, if the classes and
+Tested with numba 0.60.0 to 0.68.1.  With another version the cache is replaced too, with a warning, if the classes and
 methods are still the expected ones; if they are not, `keep` warns and returns False, and the kernel must be compiled
 without a cache, which is correct but slower.
 """
@@ -30,7 +30,7 @@ from typing import Any
 
 from joints.patches.versions import Tested, warn
 
-TESTED = Tested("numba", "0.68.0", "0.68.1")
+TESTED = Tested("numba", "0.60.0", "0.68.1")
 
 try:
     from numba.core.caching import IndexDataCacheFile
@@ -45,7 +45,7 @@ METHODS = {
     "_save_index": ["self", "overloads"],
     "_save_data": ["self", "name", "data"],
 }
-ATTRIBUTES = {"_cache_path", "_index_name", "_source_stamp"}
+ATTRIBUTES = {"_cache_path", "_index_name", "_source_stamp", "_version"}
 
 
 def keep(dispatcher: Any, stamp: str) -> bool:
@@ -76,7 +76,8 @@ class KeptCode(IndexDataCacheFile):
         if not overloads:
             for path in Path(self._cache_path).glob(f"{base}.*.nbc"):
                 path.unlink(missing_ok=True)  # of an older text; any process still using it will compile again
-        name = f"{base}.{hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]}.nbc"
+        content = repr((self._version, self._source_stamp, key))
+        name = f"{base}.{hashlib.sha256(content.encode()).hexdigest()[:16]}.nbc"
         self._save_data(name, data)
         self._save_index({**overloads, key: name})
 

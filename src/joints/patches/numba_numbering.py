@@ -7,7 +7,7 @@ then hold two different functions with the same full name, and the linker takes 
 Seen: `np.sort` and `np.argsort` are built from functions with the same names and arguments.  Two processes that compile
 a kernel with one of them, each with an empty cache, give these functions the same names.
 
-Tested with numba 0.68.0 to 0.68.1.  With another version, numbers are drawn too, with a warning, if numba still takes
+Tested with numba 0.60.0 to 0.68.1.  With another version, numbers are drawn too, with a warning, if numba still takes
 them from the same place; if it does not, `apply` warns and returns False, and kernels must not be kept on disk.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from joints.patches.versions import Tested, warn
 
-TESTED = Tested("numba", "0.68.0", "0.68.1")
+TESTED = Tested("numba", "0.60.0", "0.68.1")
 
 
 @cache

@@ -45,6 +45,8 @@ def ask_before_locking(enter: Callable[[Path], None]) -> bool:
         folder = Path(self._lockdir)
         folder.mkdir(parents=True, exist_ok=True)
         enter(folder)
+        # a job of a killed run may have removed a file since Snakemake saw it; Snakemake does this a moment later
+        self.dag.workflow.iocache.deactivate()
         with usual[0](self):
             yield
 

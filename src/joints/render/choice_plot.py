@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from joints.circuit.choosing import strength_of
+from joints.circuit.infer import strength_of
 
 
 def draw_choice(model: Any, axes: Any = None) -> Any:
     """Draw the out-of-bag log-loss over the width of the leaves, one line for each way to combine the trees.
 
-    Where several smoothings of categories were tried, lines have the chosen one's trials and those of the search for a
-    width.  A ring marks the choice.
+    Rows are those of which features were removed.  Where several smoothings of categories were tried, lines have the
+    chosen one's trials and those of the search for a width.  A ring marks the choice.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def draw_choice(model: Any, axes: Any = None) -> Any:
     if not model.tried_:
         raise ValueError("Nothing was tried: give the model min_sd, smoothing or combine 'auto', and fit it.")
     axes = plt.subplots(figsize=(4.5, 3), layout="constrained")[1] if axes is None else axes
-    tried = model.tried_
+    removed = ~model.tried_["complete"]
+    tried = {name: column[removed] for name, column in model.tried_.items()}
     for combine in sorted(set(tried["combine"]), key=strength_of):
         here = np.flatnonzero((tried["combine"] == combine) & (tried["smoothing"] == tried["smoothing"][0]))
         here = here[np.argsort(tried["min_sd"][here], kind="stable")]

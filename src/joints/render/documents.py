@@ -20,6 +20,7 @@ import pandas as pd
 from joints.errors import JointsError
 from joints.render import tables
 from joints.render.ablation_table import difference_table
+from joints.render.claims import rows_of_claims
 from joints.render.modern_blocks import MODERN_BLOCKS
 from joints.render.results_page import Study, results_page
 from joints.render.tables import Cell, Table
@@ -28,7 +29,7 @@ from joints.study import summarise
 from joints.study.outliers.signals import LABELS as OUTLIER_LABELS
 from joints.study.plan import Plan
 from joints.study.statistics import agreement_by_chance
-from joints.study.summarise import at
+from joints.study.summarise import at, half_width
 
 PAPER_REPETITIONS = 10
 PAPER_OUTLIERS = "config/paper_outliers.csv"
@@ -115,13 +116,19 @@ def _outside(run: Run) -> str:
     return words(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
 
 
+def gain_text(gain: float, interval: float) -> str:
+    """A gain with its interval.
+
+    >>> gain_text(-0.01, 0.25)
+    '+0.0 ± 0.2'
+    """
+    return f"{round(gain, 1) + 0.0:+.1f} ± {interval:.1f}"  # without -0.0
+
+
 def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:
     """Average gain of methods over a rival at every rate, over the datasets, with 95 % intervals."""
     found = run.table("gains").query("over == @rival")
-    texts = {
-        (row["method"], row["rate"]): f"{round(row['gain'], 1) + 0.0:+.1f} ± {row['interval']:.1f}"  # without -0.0
-        for row in found.to_dict("records")
-    }
+    texts = {(row["method"], row["rate"]): gain_text(row["gain"], row["interval"]) for row in found.to_dict("records")}
     rates = sorted(found["rate"].unique())
     rows = [[run.labels[m], *(texts[m, rate] for rate in rates)] for m in methods]
     return words([f"over {run.labels[rival]}", *percent(rates)], rows)
@@ -137,6 +144,23 @@ def _gains_over_readings(run: Run) -> str:
     methods = [entry.name for entry in run.plan.shown if entry.family == "generative forest"]
     rivals = [name for name in run.plan.rivals if name != run.plan.reference]
     return "\n\n".join(gains_over(run, rival, methods) for rival in sorted(rivals))
+
+
+def _gains_elsewhere(run: Run) -> str:
+    """Average gains over the rivals on the datasets that methods were not developed on, from the means."""
+    cells = run.table("means")
+    cells = cells[~cells["dataset"].isin(run.plan.config["developed_on"])]
+    means = cells.pivot(index=["rate", "dataset"], columns="method", values="mean")
+    found = []
+    for rival in run.plan.rivals:
+        each = means.drop(columns=rival).sub(means[rival], axis=0).groupby("rate")
+        rows = [
+            [run.labels[m], *(gain_text(d.mean(), half_width(d.to_numpy())) for _, d in each[m])]
+            for m in run.labels
+            if m != rival
+        ]
+        found.append(words([f"over {run.labels[rival]}", *percent(sorted(cells["rate"].unique()))], rows))
+    return "\n\n".join(found)
 
 
 def _by_dataset(run: Run, metric: str) -> str:
@@ -253,6 +277,11 @@ def _modern(run: Run, block: Callable[..., str]) -> str:
     return block(run.plan, run.read)
 
 
+def _claims(run: Run) -> str:
+    """The paper's statements, one by one."""
+    return words(["the paper says", "where", "measured", "verdict", "why"], rows_of_claims(run))
+
+
 BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "table1": _table1,
     "agreement": _sentence,
@@ -261,6 +290,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "outside": _outside,
     "gains": _gains,
     "gains over the text's methods": _gains_over_readings,
+    "gains on other datasets": _gains_elsewhere,
     "gains over rivals": _gains_over_readings,
     "accuracy by dataset": lambda run: _by_dataset(run, "accuracy"),
     "log-loss by dataset": lambda run: _by_dataset(run, "log_loss"),
@@ -272,6 +302,7 @@ BLOCKS: Mapping[str, Callable[[Run], str]] = {
     "ablation": _ablation,
     "outliers, wine": _outliers_wine,
     "outliers, images": _outliers_images,
+    "claims": _claims,
     **{name: partial(_modern, block=block) for name, block in MODERN_BLOCKS.items()},
 }
 
@@ -289,9 +320,9 @@ def fill_document(text: str, plan: Plan) -> str:
     return re.sub(r"<!-- ([^>]*?) -->\n(?:.*?\n)?<!-- end of \1 -->", block, text, flags=re.DOTALL)
 
 
-def page_of(plan: Plan, links: bool = True) -> str:
-    """The page of a finished run from its files, with links to the others if these are beside it."""
-    study = Study(
+def study_of(plan: Plan) -> Study:
+    """What the page says about a run, apart from its numbers."""
+    return Study(
         plan.run,
         plan.shown,
         plan.all_metrics,
@@ -302,12 +333,16 @@ def page_of(plan: Plan, links: bool = True) -> str:
         plan.outlier_labels,
         plan.config["protocol"],
     )
+
+
+def page_of(plan: Plan, links: bool = True) -> str:
+    """The page of a finished run from its files, with links to the others if these are beside it."""
     names = ["datasets", "means", "gains", "agreement", "ranks", "tally", "table1"]
     names += [f"outliers_{name}" for name in plan.studies]
     frames = {name: pd.read_csv(plan.files.results / f"{name}.csv") for name in names}
     figures = dict(zip(plan.studies, plan.outlier_figures, strict=True))
     provenance = json.loads((plan.files.results / "provenance.json").read_text(encoding="utf-8"))
-    return results_page(study, frames, figures, provenance, plan.linked_files if links else [])
+    return results_page(study_of(plan), frames, figures, provenance, plan.linked_files if links else [])
 
 
 def main(arguments: Sequence[str]) -> Any:

@@ -28,7 +28,7 @@ def write_report(path: str | Path, configuration: Sequence[str]) -> None:
         command = [sys.executable, "-m", "snakemake", "artefacts", "--report", str(made), "--nolock", "--cores", "1"]
         done = subprocess.run([*command, *configuration], capture_output=True, text=True, check=False)
         if done.returncode:
-            logger.error("%s", done.stdout + done.stderr)
+            logger.info("%s", done.stdout + done.stderr)
             raise JointsError(f"Snakemake could not make {path}: {last_error(done.stdout + done.stderr)}")
         made.replace(temporary)
 

@@ -31,11 +31,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
         record_sum(path, temporary)
         temporary.replace(path)
     except OSError as error:
-        if error.filename is None:  # the error of a full disk does not name the file
+        # the error of a full disk does not name the file, others name the temporary one
+        if error.filename is None or str(error.filename) == str(temporary):
             error.filename = str(path)
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # usually it is gone, and where it cannot be removed there is none
+            temporary.unlink()
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -1,29 +1,46 @@
 """One run of a name at a time in a folder, whatever has happened to earlier ones.
 
 A run holds the system's lock on a file of its own, which ends with the process.  Whoever holds it may clean up after a
-killed run of the same name: end the jobs that go on without their master, and remove its locks.  Runs of other names
-write to other folders, and go on beside it.
+killed run of the same name: end the jobs that go on without their master, here or in Slurm's queue, and remove its
+locks.  Runs of other names write to other folders, and go on beside it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import resource
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import locks_about
 
 KEPT = Path(".snakemake") / "joints"  # what the runs in a folder must remember, in a folder per run
+LEAST_MEMORY = 1_000_000_000  # bytes
+SLURM = "slurm"  # the file with the name that all submissions of a run have
 SECONDS_TO_LEAVE = 30.0  # then a job that was asked to end is killed
 
 _held: list[IO[str]] = []  # open until the process ends
+
+
+def check_machine(base: str | Path) -> None:
+    """Raise a JointsError where no run can work: in a path with a space, or with too little memory."""
+    if len(f"{base} {Path.cwd()}".split()) > 2:
+        raise JointsError(f"a path with a space cannot be used ({base}): move the folder")
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if 0 <= limit < LEAST_MEMORY:
+        raise JointsError(
+            f"processes may have {limit // 1_000_000} MB of memory, and jobs need 1,000 MB or more: raise the limit "
+            "(ulimit -v)"
+        )
 
 
 def take_run(run: str, folders: Sequence[Path], locks: Path, kept: Path = KEPT) -> None:
@@ -56,6 +73,7 @@ def take_run(run: str, folders: Sequence[Path], locks: Path, kept: Path = KEPT) 
     handle.truncate(0)
     handle.write(f"process {os.getpid()} on {host}\n")
     handle.flush()
+    cancel_submissions(folder)
     end_jobs(folder)
     for path in left:
         path.unlink(missing_ok=True)
@@ -95,6 +113,40 @@ def _end(path: Path, process: int) -> bool:
         except ProcessLookupError:
             pass
     return False
+
+
+def remember_submissions(folder: Path, scheduler: Any) -> None:
+    """Leave the name of a run's submissions to Slurm, if there are any, where `cancel_submissions` finds it."""
+    name = getattr(getattr(scheduler, "_executor", None), "run_uuid", None)
+    if name:
+        (folder / SLURM).write_text(name)
+
+
+def cancel_submissions(folder: Path) -> None:
+    """Cancel the jobs that a killed run has left in Slurm's queue, and wait until the last one is gone."""
+    record = folder / SLURM
+    if not record.is_file():
+        return
+    name = record.read_text().strip()
+    if name and shutil.which("scancel"):
+        left = _queued(name)
+        if left:
+            # killed at once: Snakemake on a node would remove results that the new run has already seen
+            for how in (["--signal=KILL", "--full"], []):
+                subprocess.run(["scancel", *how, *left], capture_output=True, check=False)
+            give_up = time.monotonic() + SECONDS_TO_LEAVE
+            while _queued(name):
+                if time.monotonic() > give_up:
+                    raise JointsError(f"Slurm does not cancel what a killed run has left: try `scancel --name={name}`")
+                time.sleep(0.5)
+            print(f"joints: cancelled {len(left)} submissions that a killed run had left", file=sys.stderr)
+    record.unlink()
+
+
+def _queued(name: str) -> list[str]:
+    """The ids of the submissions with a name that wait or run; none if Slurm does not answer."""
+    command = ["squeue", "--noheader", "--format=%A", f"--name={name}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
 
 
 def open_lock(path: Path) -> IO[str]:

@@ -32,7 +32,8 @@ ANY_JOB = 2.0  # starting a job, and what the small ones do
 REPORT = 15.0
 FOREST, OUTLIERS = "forest", "outliers"  # measured like models: per fold, and per repetition
 GUESSES = {FOREST: 1.0, OUTLIERS: 5.0}  # per 100,000 cells
-USUAL_RATES = 10  # at which models are measured
+USUAL_RATES = 10  # that costs are given for
+FEWEST_RATES = 4  # that a measurement needs
 HEADER = """\
 # CPU seconds: per fold, for a forest and for fitting and predicting at ten rates; per repetition, for outlier studies.
 # `python -m joints.study.costs config/<run>.yaml` replaces what a finished run has measured.
@@ -55,10 +56,11 @@ class Costs:
         """The forests of some repetitions."""
         return self.per_fold(dataset, FOREST) * self._folds(dataset, repetitions)
 
-    def scores(self, dataset: str, model: str, repetitions: str) -> float:
-        """Fitting a model and predicting, on some repetitions."""
-        rates = self.plan.protocol(dataset).rates
-        return self.per_fold(dataset, model) * _share(len(rates)) * self._folds(dataset, repetitions)
+    def scores(self, dataset: str, model: str, repetitions: str, group: str) -> float:
+        """Fitting a model and predicting, on some repetitions, for a group of mechanisms."""
+        cases = len(self.plan.protocol(dataset).rates) * len(group.split("+"))
+        fits = cases if self.plan.own_forest(group) else 1
+        return self.per_fold(dataset, model) * _share(cases, fits) * self._folds(dataset, repetitions)
 
     def variants(self, dataset: str) -> float:
         """All variants of the ablation on a dataset."""
@@ -104,9 +106,9 @@ class Costs:
         return self.plan.protocol(dataset).folds * (last - first + 1)
 
 
-def _share(rates: int) -> float:
-    """The part of a model's cost at fewer rates: half of it is taken to be fitting."""
-    return (1 + rates / USUAL_RATES) / 2
+def _share(cases: int, fits: int = 1) -> float:
+    """What so many masks and fits cost, relative to one fit and the usual rates, half of which is taken for fitting."""
+    return (fits + cases / USUAL_RATES) / 2
 
 
 def measure(plan: Plan) -> dict[str, dict[str, float]]:
@@ -137,9 +139,11 @@ def _fitted(plan: Plan) -> dict[tuple[str, str], float]:
     if not path.is_file():
         raise JointsError(f"there is no {path}: finish the run {plan.run!r} first")
     keys = ["dataset", "model", "mechanism", "repetition", "fold"]
-    folds = pd.read_csv(path).groupby(keys).agg({"fit_seconds": "first", "predict_seconds": "sum", "rate": "size"})
-    folds = folds[folds["rate"] == USUAL_RATES]
-    means = (folds["fit_seconds"] + folds["predict_seconds"]).groupby(["dataset", "model"]).mean()
+    found = pd.read_csv(path)
+    own = found[[not plan.own_forest(name) for name in found["mechanism"]]]
+    folds = own.groupby(keys).agg({"fit_seconds": "first", "predict_seconds": "mean", "rate": "size"})
+    folds = folds[folds["rate"] >= FEWEST_RATES]
+    means = (folds["fit_seconds"] + USUAL_RATES * folds["predict_seconds"]).groupby(["dataset", "model"]).mean()
     return dict(zip(means.index, means, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What the modern study asks beyond the paper's: gains over the best imputation, costs, reliability, and all scores."""
+"""What the modern study asks beyond the paper's: gains over the best imputation, costs, reliability."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from joints.runtime.files import replacing
-from joints.study.entries import MechanismEntry, MethodEntry, MetricEntry
+from joints.study.entries import MethodEntry, MetricEntry
 from joints.study.summarise import half_width, repetition_means
 
 IMPUTATION = "imputation"  # the family of methods that fill in values before the forest
@@ -34,8 +33,8 @@ def gains_over_best(
         for key, group in values.groupby(level=["mechanism", "rate"]):
             means = group.groupby(level="dataset").mean()
             best = str(means[imputations].mean().idxmax())
-            for name in methods:
-                gain = (means[name] - means[best]).dropna().to_numpy()
+            for name in methods:  # over the repetitions that both have
+                gain = (group[name] - group[best]).dropna().groupby(level="dataset").mean().to_numpy()
                 rows.append((*key, metric.name, best, name, gain.mean(), half_width(gain), len(gain)))
     return pd.DataFrame(rows, columns=["mechanism", "rate", "metric", "best", "method", "gain", "interval", "n"])
 
@@ -96,21 +95,3 @@ def reliability(bins: pd.DataFrame, methods: Mapping[str, MethodEntry]) -> pd.Da
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Several CSV files as one table."""
     return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
-
-
-def write_scores(path: str | Path, scores: pd.DataFrame, mechanisms: Mapping[str, MechanismEntry]) -> None:
-    """All scores as one compact file; whether values are missing in training too becomes a column of its own."""
-    keys = scores.assign(
-        mechanism=scores["mechanism"].str.removesuffix("_training"),
-        training=scores["mechanism"].map({name: entry.training for name, entry in mechanisms.items()}),
-    )
-    kinds = {
-        "dataset": "category",
-        "method": "category",
-        "mechanism": "category",
-        "repetition": "int16",
-        "fold": "int16",
-    }
-    kinds |= dict.fromkeys([name for name in scores.columns if name not in kinds], "float32")
-    with replacing(path) as temporary:
-        keys.astype(kinds).to_parquet(temporary, index=False, compression="zstd")

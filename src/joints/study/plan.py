@@ -31,6 +31,7 @@ from joints.study.entries import (
 )
 from joints.study.layout import FIGURE_KINDS, Layout, fill, members, overlap
 from joints.study.protocol import Protocol
+from joints.study.submissions import SHORT, Batches
 
 SCHEMAS = Path("workflow/schemas")
 REPETITIONS_PER_PIECE = 5  # fixed: a piece is a file, and going from 5 repetitions to 10 keeps the existing ones
@@ -452,11 +453,11 @@ class Plan:
                 for model in self.models:
                     for piece in self.pieces(dataset, model):
                         name = f"score_{dataset}_{mechanism.replace('+', '_')}_{members(piece)[0]}"
-                        if self.costs.scores(dataset, model, piece) > OWN_JOB:
+                        if self.costs.scores(dataset, model, piece, mechanism) > OWN_JOB:
                             name += f"_{model}"
                         shared.setdefault(name, {})[model] = piece
                 for name, pieces in shared.items():
-                    seconds = sum(self.costs.scores(dataset, model, piece) for model, piece in pieces.items())
+                    seconds = sum(self.costs.scores(dataset, *piece, mechanism) for piece in pieces.items())
                     jobs.append(ScoreJob(name, dataset, mechanism, pieces, seconds))
         return jobs
 
@@ -479,13 +480,21 @@ class Plan:
         """What the jobs of the run cost."""
         return Costs(self)
 
+    @cached_property
+    def batches(self) -> Batches:
+        """Which jobs travel together to a cluster."""
+        return Batches(self)
+
     def memory(self, dataset: str) -> int:
         """Megabytes: the program itself, the table, and a forest with the densities of its leaves."""
         return int(1000 + 500 * self.size(dataset))
 
     def minutes(self, seconds: float) -> int:
-        """The time to ask a cluster for: three times what is expected, on whatever processor, and a while to start."""
-        return int(15 + 3 * seconds / 60)
+        """The time to ask a cluster for: three times what is expected, on whatever processor, and a while to start.
+
+        Short jobs travel together, and their times add up.
+        """
+        return int((3 if seconds <= SHORT else 15) + 3 * seconds / 60)
 
     def forest_minutes(self, dataset: str, repetitions: str) -> int:
         return self.minutes(self.costs.forests(dataset, repetitions))

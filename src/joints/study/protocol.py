@@ -5,8 +5,8 @@ Every seed of a run comes from here: the SHA-256 digest of
     joints/<run seed>/<dataset>/<repetition>/<fold>/<purpose>
 
 with repetitions and folds counted from 1, fold 0 for whatever concerns a repetition as a whole, and the purposes
-``folds``, ``mask``, ``training mask``, ``forest``, ``outliers`` and the name of a method.  So a result never depends on
-which jobs ran, in which order, or on how many cores.
+``folds``, ``mask``, ``forest``, ``outliers`` and the name of a method.  So a result never depends on which jobs ran, in
+which order, or on how many cores.
 """
 
 from __future__ import annotations
@@ -84,22 +84,23 @@ class Fold:
 
 def mask_order(fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism) -> np.ndarray:
     """The cells of a fold's test rows in the order in which they go missing; all methods see the same."""
-    return _cell_order(fold.X_test, fold, data, protocol, mechanism, "mask")
+    return _cell_order(fold.X_test, fold, data, protocol, mechanism)
 
 
 def with_training_mask(fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism, rate: float) -> Fold:
-    """The fold with values missing in its training rows, standardised again by what is left of them."""
-    order = _cell_order(fold.X, fold, data, protocol, mechanism, "training mask")
+    """The fold with values missing in its training rows, standardised again by what is left of them.
+
+    The mechanism gets the generator of the test rows, so what it draws about the features is the same for both.
+    """
+    order = _cell_order(fold.X, fold, data, protocol, mechanism)
     X = without_cells(fold.X, order, rate)
     mean, sd = scale(X, data.n_categories)
     X, X_test = (standardise(rows, mean, sd, data.n_categories) for rows in (X, fold.X_test))
     return replace(fold, X=X, X_test=X_test)
 
 
-def _cell_order(
-    X: np.ndarray, fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism, purpose: str
-) -> np.ndarray:
-    random = generator(protocol.seed, data.name, fold.repetition, fold.fold, purpose)
+def _cell_order(X: np.ndarray, fold: Fold, data: Dataset, protocol: Protocol, mechanism: Mechanism) -> np.ndarray:
+    random = generator(protocol.seed, data.name, fold.repetition, fold.fold, "mask")
     order = mechanism.order(X, data.n_categories, random)
     if not np.array_equal(np.sort(order), np.arange(X.size)):
         raise ValueError(f"{type(mechanism).__name__} does not give every cell of {X.shape} exactly once")

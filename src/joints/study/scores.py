@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from joints.errors import JointsError
 from joints.runtime.checksums import damaged
-from joints.runtime.files import read_csv
-from joints.study.entries import MethodEntry
+from joints.runtime.files import read_csv, replacing
+from joints.study.entries import MechanismEntry, MethodEntry
 from joints.study.layout import members
 from joints.study.protocol import Protocol
 
@@ -75,6 +76,38 @@ def read_answers(
             raise damaged(path, f"it has {len(rows)} rows for {name!r} instead of {len(expected)}, or other ones")
         tables.append(rows.drop(columns=["model", "answer"]).assign(method=name))
     return pd.concat(tables, ignore_index=True)
+
+
+def write_scores(path: str | Path, scores: pd.DataFrame, mechanisms: Mapping[str, MechanismEntry]) -> None:
+    """All scores as one compact file; whether values are missing in training too becomes a column of its own.
+
+    Files of single precision are half as large; `read_published` gives the tables of `read_scores` back.
+    """
+    keys = scores.assign(
+        mechanism=scores["mechanism"].str.removesuffix("_training"),
+        training=scores["mechanism"].map({name: entry.training for name, entry in mechanisms.items()}),
+    )
+    kinds = {
+        "dataset": "category",
+        "method": "category",
+        "mechanism": "category",
+        "rate": "float64",
+        "repetition": "int16",
+        "fold": "int16",
+    }
+    kinds |= dict.fromkeys([name for name in scores.columns if name not in kinds], "float32")
+    with replacing(path) as temporary:
+        keys.astype(kinds).to_parquet(temporary, index=False, compression="zstd")
+
+
+def read_published(source: Any) -> pd.DataFrame:
+    """The scores in a file of `write_scores`, or in its bytes as a buffer."""
+    table = pd.read_parquet(source)
+    suffix = table.pop("training").map({True: "_training", False: ""})
+    names = {name: table[name].astype(str) for name in ("dataset", "method", "mechanism")}
+    names["mechanism"] += suffix
+    kinds = dict.fromkeys([name for name in table.columns if name not in KEYS], "float64")
+    return table.assign(**names).astype({**kinds, "repetition": "int64", "fold": "int64"})
 
 
 def read_seconds(paths: Iterable[str | Path]) -> pd.DataFrame:

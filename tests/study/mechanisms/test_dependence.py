@@ -136,6 +136,21 @@ def test_categories_decide_as_numbers_do():
         assert mask(type(mechanism)(slope=0), X, n_categories, 0.4).sum() == removed.sum()
 
 
+@pytest.mark.parametrize("cls", [MissingAtRandom, MissingNotAtRandom])
+def test_the_same_generator_is_the_same_mechanism_for_other_rows(cls):
+    """So the missing values of training and test rows depend on the same features, in the same way."""
+    rng = np.random.default_rng(0)
+    shares = []
+    for n in (4000, 3000):
+        X = rng.normal(size=(n, 5))
+        removed = mask(cls(), X, np.zeros(5, dtype=np.int64), 0.4, seed=6)
+        shares.append(
+            [[removed[X[:, k] > 0, j].mean() - removed[X[:, k] < 0, j].mean() for j in range(5)] for k in range(5)]
+        )
+    np.testing.assert_allclose(*shares, atol=0.08)
+    assert np.max(shares) > 0.3 and np.min(shares) < -0.3
+
+
 @pytest.mark.parametrize(
     ("m", "sizes"), [(1, [1]), (2, [1, 1]), (4, [2, 2]), (9, [3, 3, 3]), (16, [4] * 4), (5, [3, 2])]
 )

@@ -38,8 +38,8 @@ class LogisticMechanism(Mechanism):
         """The score of every cell, in standard deviations: float64 of the shape of X; -inf for cells that come last."""
 
     def order(self, X: np.ndarray, n_categories: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        noise = random.logistic(size=X.shape)
         scores = self.scores(X, n_categories, random)
+        noise = random.logistic(size=X.shape)
         sums = np.where(np.isneginf(scores), -np.inf, self.slope * np.nan_to_num(scores, neginf=0.0) + noise)
         return np.lexsort((-noise.ravel(), -sums.ravel()))
 

@@ -46,7 +46,7 @@ class IterativeImputation(Method):
         """Imputed rows in the study's coding; observed values stay as they are."""
         out, start = X.copy(), 0
         for j, k in enumerate(self.n_categories_):
-            width = max(k - 1, 1)
+            width = k - 1 if k else 1
             block, missing = filled[:, start : start + width], np.isnan(X[:, j])
             values = np.column_stack([1 - block.sum(axis=1), block]).argmax(axis=1) if k else block[:, 0]
             out[missing, j] = values[missing]
