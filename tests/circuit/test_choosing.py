@@ -119,6 +119,9 @@ def test_only_what_is_auto_is_chosen(forest):
     assert set(gef.tried_["min_sd"]) == {0.3} and len(gef.tried_["combine"]) > 2
     gef = GenerativeForestClassifier.from_forest(forest, combine="mixture")
     assert gef.combine_ == "mixture" and set(gef.tried_["combine"]) == {"mixture"}
+    gef = GenerativeForestClassifier.from_forest(forest, combine=("mixture", "average"))
+    assert gef.combine_ == ("mixture", "average") and set(gef.tried_["combine"]) == {"mixture"}
+    assert len(set(gef.tried_["min_sd"])) > 2
 
 
 def test_questions_are_training_rows_that_a_tree_did_not_see(table, forest):

@@ -288,8 +288,10 @@ class Search:
 
     def combine(self, best: Trial, leaves: Leaves) -> Combine:
         """How the trees answer together: as in the best trial, and about complete rows in the way chosen for these."""
+        if self.given.combine != "auto":
+            return self.given.combine
         questions = self.questions.complete(self.data)
-        if self.given.combine != "auto" or not len(questions.y):
+        if not len(questions.y):
             return best.combine
         found = self._ask(questions, leaves, best._replace(complete=True))
         own = next(trial for trial in found if trial.combine == "average")  # the forest's own answer
@@ -309,7 +311,8 @@ class Search:
         """A trial for each way to combine the trees."""
         (_, X, y, left_out), given = questions, self.given.combine
         log_evidence, conditional = ask_left_out(X, left_out, self.forest, leaves, self.data.n_categories, self.n_jobs)
-        strengths = np.array(STRENGTHS if given == "auto" else [strength_of(given)])
+        way = given[0] if isinstance(given, tuple) else given  # of a pair the one for incomplete rows, as most are
+        strengths = np.array(STRENGTHS if way == "auto" else [strength_of(way)])
         proba = np.zeros((len(strengths), len(y), conditional.shape[2]))
         _combine(log_evidence, conditional, (~np.isnan(X)).sum(axis=1), strengths, proba)
         loss = -np.log(np.maximum(proba[:, np.arange(len(y)), y], SMALLEST_PROBABILITY)).mean(axis=1)

@@ -111,13 +111,13 @@ def check_means(means: pd.DataFrame, scores: pd.DataFrame, folder: str) -> None:
         if wrong.any():
             cell = ", ".join(map(str, both.index[wrong][0]))
             raise JointsError(
-                f"{folder}/means.csv has {wrong.sum()} means of {metric} that scores.parquet has not: {cell}"
+                f"{folder}/means.csv has {wrong.sum()} means of {metric} that do not follow from scores.parquet: {cell}"
             )
 
 
 @dataclass(frozen=True)
-class Published:
-    """What a run publishes.
+class RunResults:
+    """The results of a run.
 
     Attributes
     ----------
@@ -132,21 +132,21 @@ class Published:
     scores: pd.DataFrame | None
 
 
-def published(folder: Path) -> Published:
+def published(folder: Path) -> RunResults:
     """What there is in the folder of a run."""
     if not (folder / MEANS).is_file():
         raise JointsError(f"there is no {folder / MEANS}: finish the run first, for example with `make`")
     scores = read_published(folder / SCORES) if (folder / SCORES).is_file() else None
-    return Published(str(folder), pd.read_csv(folder / MEANS), scores)
+    return RunResults(str(folder), pd.read_csv(folder / MEANS), scores)
 
 
-def reference_of(folder: Path) -> Published:
+def reference_of(folder: Path) -> RunResults:
     """What a run is compared with: itself as it was committed last, or else the committed reference."""
     means, scores = (_committed(folder / name) for name in (MEANS, SCORES))
     if means is None:
         return published(COMMITTED)
     found = None if scores is None else read_published(BytesIO(scores))
-    return Published(f"{folder} as committed", pd.read_csv(BytesIO(means)), found)
+    return RunResults(f"{folder} as committed", pd.read_csv(BytesIO(means)), found)
 
 
 def _committed(path: Path) -> bytes | None:
