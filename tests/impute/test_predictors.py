@@ -1,4 +1,4 @@
-"""The compiled forests against scikit-learn's, from which they may differ only where chance decides."""
+"""The compiled forests against scikit-learn's, from which they differ where chance decides, or by bins of many values."""
 
 import itertools
 
@@ -57,6 +57,17 @@ def test_features_of_few_values_count_beside_those_of_many():
     few, many = rng.integers(0, 2, 2000), rng.normal(size=2000)
     train = np.column_stack([few + 0.1 * many, few, many])
     for grown in (grow(train, 0, False, 5, 7), grow_with_scikit_learn(train, 0, False, 5, 7, None)):
+        assert (grown.nodes[grown.roots]["feature"] == 1).all()
+
+
+def test_frequent_values_count_beside_a_long_tail():
+    """Zeros and ones that nearly decide the target, and rare other values of the same feature."""
+    rng = np.random.default_rng(0)
+    few = rng.integers(0, 2, 3000).astype(float)
+    target = few + 0.1 * rng.normal(size=3000)
+    few[:500] = 2 + rng.permutation(500)
+    train = np.column_stack([target, few, target + rng.normal(size=3000)])
+    for grown in (grow(train, 0, False, 10, 7), grow_with_scikit_learn(train, 0, False, 10, 7, None)):
         assert (grown.nodes[grown.roots]["feature"] == 1).all()
 
 

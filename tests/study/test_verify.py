@@ -84,7 +84,7 @@ def test_means_must_be_those_of_the_scores():
     wrong = means()
     wrong.loc[3, "mean"] += 0.1
     with pytest.raises(
-        JointsError, match=r"mine/means.csv has 1 means of accuracy that scores.parquet has not: a, knn"
+        JointsError, match=r"mine/means.csv has 1 means of accuracy that do not follow from scores.parquet: a, knn"
     ):
         verify.check_means(wrong, scores(), "mine")
 
@@ -123,4 +123,4 @@ def test_a_committed_run_is_compared_with_itself(tmp_path, monkeypatch, capsys):
     assert verify.main(["results/modern"]) == 1
     means(1).to_csv(folder / "means.csv", index=False)
     assert verify.main(["results/modern"]) == 2
-    assert "that scores.parquet has not" in capsys.readouterr().err
+    assert "that do not follow from scores.parquet" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def grow_compiled(
     seed: int,
     n_jobs: int | None,
 ) -> ColumnForest:
-    """Grow to some rows of a complete table what scikit-learn's forest would be, up to features drawn and ties.
+    """Grow to some rows of a complete table what scikit-learn's forest would be, up to features drawn, ties and bins.
 
     Parameters
     ----------

@@ -2,8 +2,11 @@
 
 All features are tried at every node.  The rows of a node are not sorted: their targets are added up by the rank of
 each feature, for all features side by side, and one sweep over the ranks finds the best split of every feature at once.
-As nodes get smaller, so do the ranks: those of a node are counted among its own rows once they are few.  Where
-there are many, ranks are binned first, and only features that then come close to the best are compared rank by rank.
+As nodes get smaller, so do the ranks: those of a node are counted among its own rows once they are few.
+
+Where a feature has many values, its rank is the number of rows up to it, so that bins of ranks are bins of rows, and a
+frequent value shares its bin with few others.  Features are compared bin by bin first, and only those that come close to
+the best rank by rank.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from joints.numerics.random import below, mix
 # Weight and weighted target of some rows are one integer, so that one addition adds both: the weight in the lower bits.
 TARGET_BITS = 38  # of the sum of all absolute targets; with the weight, a sign, and a bit for rounding, 64
 SPARSE = 2  # ranks per row from which on a node ranks its rows among themselves
-BINS = 128  # of ranks, by which features are compared at first
+BINS = 128  # of ranks, by which features of more values are compared at first
 CLOSE = 0.98  # features whose binned gain is at least this part of the best are compared exactly
 FEW = 24  # rows that are ranked by comparing each with each
 
@@ -32,7 +35,7 @@ class Sample(NamedTuple):
     row : int64 ndarray of shape (n_drawn,)
         The row of the table.
     rank : uint ndarray of shape (n_drawn, n_lanes)
-        The ranks of its values, in each feature; zero for the target.
+        The ranks of its values, in each feature, among some of the rows; zero for the target.
     target : float64 ndarray of shape (n_drawn,)
         The value to predict.
     packed : int64 ndarray of shape (n_drawn,)
@@ -61,7 +64,7 @@ class Sweep(NamedTuple):
     column : int64 ndarray of shape (n_ranks,)
         The same of one feature.
     seen : uint ndarray of shape (n_ranks, n_lanes)
-        Whether there are any, and then the new rank.
+        Whether there are any, or how many, and then the new rank.
     left : int64 ndarray of shape (n_lanes,)
         What the rows up to a rank add up to.
     gain, scale : float32 ndarray of shape (n_lanes,)
@@ -69,6 +72,8 @@ class Sweep(NamedTuple):
     n_values, shift : int64 ndarray of shape (n_lanes,)
         The number of values of each feature in the table, and the bits of its ranks that do not count while they are
         binned.
+    is_long : uint ndarray of shape (n_lanes,)
+        Whether a feature has more values than there are bins.
     """
 
     sums: np.ndarray
@@ -79,6 +84,7 @@ class Sweep(NamedTuple):
     scale: np.ndarray
     n_values: np.ndarray
     shift: np.ndarray
+    is_long: np.ndarray
 
 
 class Cut(NamedTuple):
@@ -136,7 +142,7 @@ def grow_regression_tree(table, target, y, counts, asked_rows, seed):
     sample = _draw_sample(table, target, y, counts)
     sweep = _start_sweep(sample.rank, table.n_values)
     growth = start_growth(len(sample.row), 1)
-    n_ranks = np.full(len(growth.feature), table.n_values.max())
+    n_ranks = np.full(len(growth.feature), _rank_again(sample, 0, len(sample.row), table.n_values.max(), sweep))
     asked = Asked(asked_rows.copy(), np.full((len(growth.feature), 3), len(asked_rows)))
     asked.bounds[0, 0] = asked.bounds[0, 1] = 0
     _grow_nodes(table, sample, sweep, growth, n_ranks, asked, seed)
@@ -157,7 +163,7 @@ def _grow_nodes(table, sample, sweep, growth, n_ranks, asked, seed):
             else:
                 n = n_ranks[node.parent]
                 if n > SPARSE * (node.end - node.start):
-                    n = _rank_again(sample, node, n, sweep.seen)
+                    n = _rank_again(sample, node.start, node.end, n, sweep)
                 n_ranks[node.number] = n
                 cut = _best_cut(sample, node, n, sweep, bits)
         if cut.column < 0:
@@ -188,9 +194,10 @@ def _draw_sample(table, target, y, counts):
 
 @kernel
 def _start_sweep(rank, n_values):
-    n_ranks, n_lanes = n_values.max(), rank.shape[1]
+    n_ranks, n_lanes = max(n_values.max(), len(rank)), rank.shape[1]
     values = np.ones(n_lanes, dtype=np.int64)
     values[: len(n_values)] = n_values
+    is_long = (values > BINS).astype(rank.dtype)
     return Sweep(
         np.zeros((n_ranks, n_lanes), dtype=np.int64),
         np.zeros(n_ranks, dtype=np.int64),
@@ -200,6 +207,7 @@ def _start_sweep(rank, n_values):
         np.empty(n_lanes, dtype=np.float32),
         values,
         np.empty(n_lanes, dtype=np.int64),
+        is_long,
     )
 
 
@@ -246,25 +254,25 @@ def _cut_of_two(sample, node, bits):
 
 
 @kernel(counted=False)
-def _rank_again(sample, node, n_ranks, seen):
+def _rank_again(sample, start, end, n_ranks, sweep):
     """Rank the rows of a node among themselves, by each feature, and return the number of ranks."""
-    order, rank = sample.order, sample.rank
-    n_lanes, n_rows = rank.shape[1], node.end - node.start
-    few = n_rows <= FEW
-    for r in range(n_rows if few else n_ranks):
+    order, rank, seen, is_long = sample.order, sample.rank, sweep.seen, sweep.is_long
+    n_lanes, few = rank.shape[1], end - start <= FEW
+    for r in range(end - start if few else n_ranks):
         for k in range(n_lanes):
             seen[r, k] = 0
     if few:
-        _count_smaller(sample, node, seen)
-        return n_rows
-    for p in range(node.start, node.end):
+        _count_smaller(sample, start, end, seen)
+        return end - start
+    for p in range(start, end):
         i = order[p]
         for k in range(n_lanes):
-            seen[rank[i, k], k] = 1
+            r = rank[i, k]
+            seen[r, k] = seen[r, k] * is_long[k] + 1
     for r in range(1, n_ranks):
         for k in range(n_lanes):
             seen[r, k] += seen[r - 1, k]
-    for p in range(node.start, node.end):
+    for p in range(start, end):
         i = order[p]
         for k in range(n_lanes):
             rank[i, k] = seen[rank[i, k], k] - 1
@@ -275,20 +283,20 @@ def _rank_again(sample, node, n_ranks, seen):
 
 
 @kernel(counted=False)
-def _count_smaller(sample, node, smaller):
+def _count_smaller(sample, start, end, smaller):
     """Rank a few rows, each by the number of smaller ones."""
     order, rank = sample.order, sample.rank
     n_lanes = rank.shape[1]
-    for p in range(node.start, node.end):
+    for p in range(start, end):
         i = order[p]
-        for q in range(node.start, node.end):
+        for q in range(start, end):
             j = order[q]
             for k in range(n_lanes):
-                smaller[p - node.start, k] += rank[j, k] < rank[i, k]
-    for p in range(node.start, node.end):
+                smaller[p - start, k] += rank[j, k] < rank[i, k]
+    for p in range(start, end):
         i = order[p]
         for k in range(n_lanes):
-            rank[i, k] = smaller[p - node.start, k]
+            rank[i, k] = smaller[p - start, k]
 
 
 @kernel(counted=False)
@@ -320,9 +328,9 @@ def _best_cut(sample, node, n_ranks, sweep, bits):
 @kernel(inline="always")
 def _choose_bins(sweep, n_ranks, most):
     """Divide the ranks of each feature into so many bins at most; how many there are, and whether any hold several."""
-    n_values, shift, n_bins, binned = sweep.n_values, sweep.shift, 1, False
+    n_values, shift, is_long, n_bins, binned = sweep.n_values, sweep.shift, sweep.is_long, 1, False
     for k in range(len(shift)):
-        last = min(n_values[k], n_ranks) - 1
+        last = (n_ranks if is_long[k] else min(n_values[k], n_ranks)) - 1
         shift[k] = 0
         while last >> shift[k] >= most:
             shift[k] += 1
