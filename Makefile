@@ -19,7 +19,7 @@ PROFILE ?=
 WHERE = $(if $(PROFILE),--profile $(PROFILE),--cores $(CORES))
 SNAKEMAKE = $(BIN)/snakemake $(WHERE) --quiet all --logger joints
 PIP = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile
-# ten times faster than pip, which knows some package indexes that uv does not
+# ten times faster than pip, which is the fallback for package indexes that uv cannot use
 UV = $(BIN)/python -m uv pip install --quiet --python $(BIN)/python $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 
 .DEFAULT_GOAL := quick
@@ -45,7 +45,7 @@ modern: $(ALL_READY) ## the study of today: more mechanisms, metrics and rivals;
 	@$(SNAKEMAKE) --configfile $(MODERN) $(ARGS) -- modern
 	@$(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
 
-verify: $(STAMP) ## does a finished run agree with results/reference?  RUN=paper checks that run instead of quick
+verify: $(STAMP) ## does a finished run agree with itself as committed, or else with results/reference?  RUN=quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)
 
 config: $(STAMP) ## show a configuration with everything it extends: RUN=quick, or CONFIG=my.yaml

@@ -246,7 +246,8 @@ class LogHandler(LogHandlerBase):
             self.width = 0
         if self.common_settings.dryrun and self.progress.waiting:
             hours = sum(self.progress.waiting.values()) / 3600
-            sent = f" in {self.submissions} submissions" if self.submissions else ""
+            many = "s" if self.submissions > 1 else ""
+            sent = f" in {self.submissions} submission{many}" if self.submissions else ""
             self.stream.write(f"{self.progress.total} jobs{sent}, about {hours:.2g} core-hours\n")
             self.progress = Progress()
         super().close()

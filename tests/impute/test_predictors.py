@@ -1,4 +1,4 @@
-"""The compiled forests against scikit-learn's, from which they differ where chance decides, or by bins of many values."""
+"""The compiled forests against scikit-learn's: they differ where chance decides, or by bins of many values."""
 
 import itertools
 

@@ -103,6 +103,18 @@ def test_submissions_of_a_killed_run_are_cancelled(here, monkeypatch, capsys):
     assert capsys.readouterr().err == "joints: cancelled 2 submissions that a killed run had left\n"
 
 
+def test_a_queue_that_does_not_answer_is_not_an_empty_one(here, monkeypatch):
+    (here / "bin").mkdir()
+    (here / "bin" / "squeue").write_text("#!/bin/sh\nexit 1\n")
+    remember_submissions(here, SimpleNamespace(_executor=SimpleNamespace(run_uuid="mine")))
+    for mode in (0o644, 0o755):  # as if there were none, and one that fails
+        (here / "bin" / "squeue").chmod(mode)
+        monkeypatch.setenv("PATH", str(here / "bin"))
+        with pytest.raises(JointsError, match=r"squeue does not answer here: start where it does, or delete .*slurm"):
+            cancel_submissions(here)
+    assert (here / one_run.SLURM).exists()
+
+
 def test_a_run_on_this_machine_has_no_submissions(here):
     remember_submissions(here, SimpleNamespace(_executor=object()))
     cancel_submissions(here)

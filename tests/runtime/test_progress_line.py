@@ -66,7 +66,7 @@ def test_a_dry_run_for_a_cluster_counts_submissions(handler, monkeypatch):
     handler.common_settings.dryrun = True
     tell(handler, LogEvent.RUN_INFO, stats={"score": 2, "total": 2})
     handler.close()
-    assert handler.stream.getvalue() == "2 jobs in 1 submissions, about 2.5 core-hours\n"
+    assert handler.stream.getvalue() == "2 jobs in 1 submission, about 2.5 core-hours\n"
 
 
 def replay(expected, actual, cores, times):

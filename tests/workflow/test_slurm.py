@@ -99,7 +99,7 @@ def test_killed_and_cancelled_runs_complete(slurm, here, there):
     (job,) = wait_for_jobs(slurm, process, but=left)
     subprocess.run(["scancel", job], check=True)
     out = finish(process, 120)
-    assert process.returncode and "joints: cancelled 1 submissions that a killed run had left" in out, out
+    assert process.returncode and "joints: cancelled 1 submission that a killed run had left" in out, out
     assert (
         "Error: the batch tables_1 (compare_methods, draw_study, render_agreement and 3 more) ended without" in out
     ), out

@@ -41,7 +41,9 @@ def describe(id: int, settings: Settings) -> tuple[str, dict[str, Any]]:
     """The name of a dataset and its entry in the catalogue; JointsError if it is not one of classification."""
     sources = [{"openml": {"id": id}}]
     frame, record = fetch(str(id), sources, [], settings)
-    target = record.get("target")
+    if "target" not in record:
+        raise JointsError(f"its download in {settings.folder} is from an older version of joints: delete it there")
+    target = record["target"]
     if not target or target not in frame:
         raise JointsError("OpenML does not say which column is its class")
     if is_numeric_dtype(frame[target]) and frame[target].nunique() > MOST_CLASSES:
@@ -87,6 +89,8 @@ def write_suite(suite: int, extends: str, settings: Settings, folder: str | Path
         "catalogues": {"datasets": catalogue.as_posix()},
         "datasets": list(entries),
         "fetch": {"sources": ["openml"]},
+        "protocol": {"exceptions": {}},
+        "developed_on": [],
         **dict.fromkeys(("outliers", "ablation", "theory")),
     }
     for path, what in ((catalogue, entries), (configuration, content)):
@@ -97,6 +101,8 @@ def write_suite(suite: int, extends: str, settings: Settings, folder: str | Path
 
 def main(arguments: Sequence[str]) -> str | None:
     try:
+        if len(arguments) != 2:
+            raise JointsError("give a suite and the configuration that it extends, as in `99 config/quick.yaml`")
         suite, extends = arguments
         if not suite.isdecimal():
             raise JointsError(f"a suite has a number, not {suite!r}: for OpenML-CC18 it is 99")

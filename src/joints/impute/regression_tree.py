@@ -5,8 +5,8 @@ each feature, for all features side by side, and one sweep over the ranks finds 
 As nodes get smaller, so do the ranks: those of a node are counted among its own rows once they are few.
 
 Where a feature has many values, its rank is the number of rows up to it, so that bins of ranks are bins of rows, and a
-frequent value shares its bin with few others.  Features are compared bin by bin first, and only those that come close to
-the best rank by rank.
+frequent value shares its bin with few others.  Features are compared bin by bin first, and only those that come close
+to the best rank by rank.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -48,6 +48,7 @@ LIBRARIES = (
     "numba",
     "matplotlib.figure",
 )
+FOLDERS = ("TMPDIR", "TMP", "TEMPDIR", "TEMP")  # for temporary files, as Snakemake sets them
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 _one_at_a_time = threading.Lock()
@@ -59,7 +60,10 @@ def fork_jobs() -> bool:
         return False
     from snakemake.script import PythonScript
 
-    start_server()
+    try:
+        start_server()
+    except OSError:  # its socket is a file in the folder for temporary files, which may be full, or have a long name
+        return False
     PythonScript.execute_script = _forking(PythonScript.execute_script)
     return True
 
@@ -67,17 +71,19 @@ def fork_jobs() -> bool:
 def _forking(usual: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(usual)
     def execute_script(self: Any, fname: str, edit: bool = False) -> None:
-        if self.threads == 1 and not (self.container_img or self.conda_env or self.env_modules):
-            run_forked(fname)
+        elsewhere = self.container_img or self.conda_env or self.env_modules or self.shadow_dir
+        if self.threads == 1 and not elsewhere and self.bench_record is None:
+            run_forked(fname, dict.fromkeys(FOLDERS, self.resources.tmpdir))
         else:
             usual(self, fname, edit)
 
     return execute_script
 
 
-def run_forked(path: str) -> None:
+def run_forked(path: str, variables: Mapping[str, str] | None = None) -> None:
     """Run a script in a fork of the server, and wait for it; CalledProcessError if it fails."""
-    process = multiprocessing.get_context("forkserver").Process(target=_run_script, args=(path, dict(os.environ)))
+    environment = {**os.environ, **(variables or {})}
+    process = multiprocessing.get_context("forkserver").Process(target=_run_script, args=(path, environment))
     with _one_at_a_time, _without_main():
         process.start()
     multiprocessing.connection.wait([process.sentinel])

@@ -23,7 +23,7 @@ from joints.render.ablation_table import difference_table
 from joints.render.claims import rows_of_claims
 from joints.render.modern_blocks import MODERN_BLOCKS
 from joints.render.results_page import Study, results_page
-from joints.render.tables import Cell, Table
+from joints.render.tables import Cell, Table, gain_text
 from joints.runtime.files import write_text
 from joints.study import summarise
 from joints.study.outliers.signals import LABELS as OUTLIER_LABELS
@@ -114,15 +114,6 @@ def _outside(run: Run) -> str:
         for row in cells[cells["verdict"] != "within"].to_dict("records")
     ]
     return words(["dataset", "method", "ours", "paper", "difference", "z"], rows) if rows else "There are none."
-
-
-def gain_text(gain: float, interval: float) -> str:
-    """A gain with its interval.
-
-    >>> gain_text(-0.01, 0.25)
-    '+0.0 ± 0.2'
-    """
-    return f"{round(gain, 1) + 0.0:+.1f} ± {interval:.1f}"  # without -0.0
 
 
 def gains_over(run: Run, rival: str, methods: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from joints.render import tables
-from joints.render.tables import Cell, Table
+from joints.render.tables import Cell, Table, gain_text
 from joints.study.plan import Plan
 from joints.study.summarise import at
 
@@ -25,8 +25,7 @@ def gains_over_imputation(plan: Plan, read: ReadTable) -> str:
     names = [name for name in plan.mechanism_names if name in set(found["mechanism"])]
     best = found.drop_duplicates("mechanism").set_index("mechanism")["best"]
     cells = {
-        (row["method"], row["mechanism"]): f"{row['gain'] + 0.0:+.1f} ± {row['interval']:.1f}"
-        for row in found.to_dict("records")
+        (row["method"], row["mechanism"]): gain_text(row["gain"], row["interval"]) for row in found.to_dict("records")
     }
     rows = [["best imputation", *(plan.labels[best[name]] for name in names)]]
     for entry in plan.shown:
@@ -40,10 +39,7 @@ def gains_by_rate(plan: Plan, read: ReadTable) -> str:
     found = at(read("gains_over_best"), metric="accuracy", mechanism=plan.mechanism_names[0])
     rates = sorted(found["rate"].unique())
     best = found.drop_duplicates("rate").set_index("rate")["best"]
-    cells = {
-        (row["method"], row["rate"]): f"{row['gain'] + 0.0:+.1f} ± {row['interval']:.1f}"
-        for row in found.to_dict("records")
-    }
+    cells = {(row["method"], row["rate"]): gain_text(row["gain"], row["interval"]) for row in found.to_dict("records")}
     rows = [["best imputation", *(plan.labels[best[rate]] for rate in rates)]]
     for entry in plan.shown:
         if entry.name in set(found["method"]):

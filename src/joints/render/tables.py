@@ -366,3 +366,12 @@ def _plain(cell: Cell) -> str:
 def _markdown_cell(cell: Cell) -> str:
     shown = plain_label(_plain(cell))
     return f"**{shown}**" if cell.bold else shown
+
+
+def gain_text(gain: float, interval: float) -> str:
+    """A gain with its interval.
+
+    >>> gain_text(-0.01, 0.25)
+    '+0.0 ± 0.2'
+    """
+    return f"{round(gain, 1) + 0.0:+.1f} ± {interval:.1f}"  # without -0.0

@@ -7,10 +7,10 @@ locks.  Runs of other names write to other folders, and go on beside it.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import resource
-import shutil
 import signal
 import socket
 import subprocess
@@ -116,10 +116,15 @@ def _end(path: Path, process: int) -> bool:
 
 
 def remember_submissions(folder: Path, scheduler: Any) -> None:
-    """Leave the name of a run's submissions to Slurm, if there are any, where `cancel_submissions` finds it."""
+    """Leave the name of a run's submissions to Slurm, if there are any, where `cancel_submissions` finds it.
+
+    A process that is not killed takes it away again: it waits for its jobs, or cancels them.
+    """
     name = getattr(getattr(scheduler, "_executor", None), "run_uuid", None)
     if name:
-        (folder / SLURM).write_text(name)
+        record = (folder / SLURM).absolute()
+        record.write_text(name)
+        atexit.register(record.unlink, missing_ok=True)
 
 
 def cancel_submissions(folder: Path) -> None:
@@ -128,25 +133,31 @@ def cancel_submissions(folder: Path) -> None:
     if not record.is_file():
         return
     name = record.read_text().strip()
-    if name and shutil.which("scancel"):
-        left = _queued(name)
-        if left:
-            # killed at once: Snakemake on a node would remove results that the new run has already seen
-            for how in (["--signal=KILL", "--full"], []):
-                subprocess.run(["scancel", *how, *left], capture_output=True, check=False)
-            give_up = time.monotonic() + SECONDS_TO_LEAVE
-            while _queued(name):
-                if time.monotonic() > give_up:
-                    raise JointsError(f"Slurm does not cancel what a killed run has left: try `scancel --name={name}`")
-                time.sleep(0.5)
-            print(f"joints: cancelled {len(left)} submissions that a killed run had left", file=sys.stderr)
+    left = _queued(name, record)
+    if left:
+        # killed at once: Snakemake on a node would remove results that the new run has already seen
+        for how in (["--signal=KILL", "--full"], []):
+            subprocess.run(["scancel", *how, *left], capture_output=True, check=False)
+        give_up = time.monotonic() + SECONDS_TO_LEAVE
+        while _queued(name, record):
+            if time.monotonic() > give_up:
+                raise JointsError(f"Slurm does not cancel what a killed run has left: try `scancel --name={name}`")
+            time.sleep(0.5)
+        many = f"{len(left)} submission{'s' if len(left) > 1 else ''}"
+        print(f"joints: cancelled {many} that a killed run had left", file=sys.stderr)
     record.unlink()
 
 
-def _queued(name: str) -> list[str]:
-    """The ids of the submissions with a name that wait or run; none if Slurm does not answer."""
+def _queued(name: str, record: Path) -> list[str]:
+    """The ids of the submissions with a name that wait or run; JointsError if Slurm does not answer."""
     command = ["squeue", "--noheader", "--format=%A", f"--name={name}"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    except (OSError, subprocess.CalledProcessError):
+        raise JointsError(
+            "a killed run may have left submissions in Slurm's queue, and squeue does not answer here: start where it "
+            f"does, or delete {record} once `squeue --name={name}` lists nothing"
+        ) from None
 
 
 def open_lock(path: Path) -> IO[str]:

@@ -140,8 +140,8 @@ def _fitted(plan: Plan) -> dict[tuple[str, str], float]:
         raise JointsError(f"there is no {path}: finish the run {plan.run!r} first")
     keys = ["dataset", "model", "mechanism", "repetition", "fold"]
     found = pd.read_csv(path)
-    own = found[[not plan.own_forest(name) for name in found["mechanism"]]]
-    folds = own.groupby(keys).agg({"fit_seconds": "first", "predict_seconds": "mean", "rate": "size"})
+    shared = found[[not plan.own_forest(name) for name in found["mechanism"]]]
+    folds = shared.groupby(keys).agg({"fit_seconds": "first", "predict_seconds": "mean", "rate": "size"})
     folds = folds[folds["rate"] >= FEWEST_RATES]
     means = (folds["fit_seconds"] + USUAL_RATES * folds["predict_seconds"]).groupby(["dataset", "model"]).mean()
     return dict(zip(means.index, means, strict=True))

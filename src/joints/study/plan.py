@@ -499,6 +499,13 @@ class Plan:
     def forest_minutes(self, dataset: str, repetitions: str) -> int:
         return self.minutes(self.costs.forests(dataset, repetitions))
 
+    def wine_minutes(self, reading: str) -> int:
+        return self.minutes(self.costs.job("score_wine", {"reading": reading}))
+
+    @property
+    def image_minutes(self) -> int:
+        return self.minutes(self.costs.job("score_images", {})) if "images" in self.studies else 0
+
     def size(self, dataset: str) -> float:
         """The cells of a dataset according to the catalogue, in units of 100,000."""
         numbers = self.datasets[dataset].numbers
