@@ -3,9 +3,9 @@
     python benchmarks/overhead.py [--run NAME]
 
 Every log ends with the CPU seconds of its job, including what it called, and `snakemake.log` with those of Snakemake's
-own process: with the process that jobs are forks of, they are the whole run.  Not our own computation are Snakemake, its
-report, that process, and the start of every job: one that imports what the job imports, loads a first kernel if the job
-needs any, and stops.  Reading and writing files, and drawing, are our own.
+own process: with the process that jobs are forks of, they are the whole run.  Not our own computation are Snakemake,
+its report, that process, and the start of every job: one that imports what the job imports, loads a first kernel if the
+job needs any, and stops.  Reading and writing files, and drawing, are our own.
 """
 
 from __future__ import annotations
