@@ -83,7 +83,7 @@ def write_suite(suite: int, extends: str, settings: Settings, folder: str | Path
         raise JointsError(f"no dataset of the suite {suite} at {settings.openml_server} can be used")
     run = f"suite_{suite}"
     catalogue, configuration = Path(folder, f"{run}_datasets.yaml"), Path(folder, f"{run}.yaml")
-    content = {
+    content: dict[str, Any] = {
         "extends": extends,
         "run": run,
         "catalogues": {"datasets": catalogue.as_posix()},
