@@ -7,6 +7,7 @@ job never leaves behind a half-written result that looks like a good one.
 from __future__ import annotations
 
 import contextlib
+import glob
 import io
 import json
 import os
@@ -25,6 +26,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path that becomes `path` if the block succeeds, and is removed if it does not."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -38,6 +40,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):  # usually it is gone, and where it cannot be removed there is none
             temporary.unlink()
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove the temporary files of `path` whose process was killed before it could remove them itself."""
+    for temporary in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        process = temporary.name.split(".")[-2]
+        try:
+            os.kill(int(process), 0)  # signal 0 only asks whether the process is there
+        except (ProcessLookupError, ValueError):
+            temporary.unlink(missing_ok=True)
+        except OSError:  # it belongs to somebody else
+            pass
 
 
 def write_text(path: str | Path, text: str) -> None:
