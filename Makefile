@@ -35,11 +35,11 @@ paper: $(READY) ## the whole paper, with its data from OpenML
 
 reference: $(READY) ## regenerate results/reference, the committed run, and its numbers in *.md
 	@$(SNAKEMAKE) --configfile config/reference.yaml $(ARGS)
-	@$(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
+	@[ ! -f results/reference/summary.txt ] || $(BIN)/python -m joints.render.documents config/reference.yaml README.md REPRODUCTION.md
 
 auto: $(ALL_READY) ## regenerate results/auto, the forests that set themselves, and their numbers in AUTO.md
 	@$(SNAKEMAKE) --configfile config/auto.yaml $(ARGS)
-	@$(BIN)/python -m joints.render.documents config/auto.yaml AUTO.md
+	@[ ! -f results/auto/summary.txt ] || $(BIN)/python -m joints.render.documents config/auto.yaml AUTO.md
 
 modern: $(ALL_READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
 	@$(SNAKEMAKE) --configfile $(MODERN) $(ARGS) -- modern

@@ -22,7 +22,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
 MOST_CHARACTERS = 300  # of an error of Snakemake's own
-REPEATED = ("CalledProcessError in file", "At least one job did not complete")  # about jobs that were named before
+EXIT_CODE = "CalledProcessError in file"  # followed by the failure of the job, which says more
+ANY_FAILED = "At least one job did not complete"  # after the jobs that did not
 SAID = " CRITICAL joints: "  # in the log of a job that stopped, before the sentence (see joints.runtime.log)
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
 
@@ -197,7 +198,7 @@ class LogHandler(LogHandlerBase):
                 self._show(now, at_once=True)
             case LogEvent.ERROR:
                 told = " ".join(str(event.get("msg", "")).split())
-                if not (self.progress.failed and any(words in told for words in REPEATED)):
+                if EXIT_CODE not in told and not (self.progress.failed and ANY_FAILED in told):
                     self._say(f"Error: {told[:MOST_CHARACTERS]}")
 
     def _reasons(self, event: dict[str, Any], infos: list[dict[str, Any]]) -> list[str]:

@@ -102,6 +102,11 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
     log = tmp_path / "one.log"
     about = {"rule_name": "score", "jobid": 1, "log": [str(log)], "aux": {}}
     tell(handler, LogEvent.JOB_INFO, jobid=1, rule_name="score", wildcards={"dataset": "one", "view": ""})
+    tell(
+        handler,
+        LogEvent.ERROR,
+        msg="RuleException:\nCalledProcessError in file x.smk, line 24:\nCommand 'python' returned",
+    )
     tell(handler, LogEvent.JOB_ERROR, **about)
     log.write_text("2026-01-01 INFO joints: at work\n")
     tell(handler, LogEvent.JOB_ERROR, **about, rule_msg="SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'\nmore")
@@ -109,11 +114,6 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
     tell(handler, LogEvent.JOB_ERROR, **about)
     tell(handler, LogEvent.JOB_ERROR, **{**about, "aux": {"external_jobid": "7"}})
     tell(handler, LogEvent.ERROR, msg="\nOSError: read-only\nmore")
-    tell(
-        handler,
-        LogEvent.ERROR,
-        msg="RuleException:\nCalledProcessError in file x.smk, line 24:\nCommand 'python' returned",
-    )
     tell(handler, LogEvent.ERROR, msg="WorkflowError:\nAt least one job did not complete successfully.")
     said = [line for line in handler.stream.getvalue().splitlines() if line.startswith("Error")]
     job = "Error: the job score (dataset one) ended without a message: "

@@ -472,6 +472,7 @@ def ask_left_out(
 ) -> tuple[np.ndarray, np.ndarray]:
     """log p_t(x) and p_t(y | x) by tree and row, NaN and zero but where ``left_out[tree, row]``."""
     targets = _Targets.of(forest, leaves, n_categories)
+    left_out = np.ascontiguousarray(left_out)  # one kernel for tables of either order
     log_evidence, conditional = np.full(left_out.shape, np.nan), np.zeros((*left_out.shape, targets.n))
 
     def one(first: int, last: int) -> None:
