@@ -13,6 +13,8 @@ GAPS = {"mice": {70: 250, 71: 200, 72: 3, 73: 3, 74: 3, 75: 3}}  # features of a
 ROOT = Path(__file__).resolve().parent.parent
 DENSITIES = {"min_sd": 1.0, "smoothing": 1e-6, "combine": "average", "truncate": False}  # leaves with nothing to choose
 SHAPES = {  # rows, continuous features, categories of the others, classes
+    "authent": (1372, 4, (), 2),
+    "diabetes": (768, 8, (), 2),
     "breast": (569, 30, (), 2),
     "vehicle": (846, 18, (), 4),
     "vowel": (990, 10, (15, 2), 11),
