@@ -6,7 +6,9 @@ The targets are for times after compilation; the exit code says whether they wer
 forest is compared with the time to grow it in the same run.  On bank, learning the circuits of five trees is compared
 with SciPy's tests of all pairs of the training fold's variables, once: code that does not change with ours.  The
 target is a third of that ratio when each test sorted floating-point numbers and each round of 2-means went through the
-rows one by one (1.66 s against the 1.1 s of SciPy on the same machine).  Answers, for which a circuit is evaluated for
+rows one by one: 1.05 s, against 0.31 s of SciPy measured apart on the same machine.  On another machine it was 1.66 s
+against 1.1 s, which would make the target 0.5; SciPy's part differs more than ours does, so the ratio of old to new
+code (3.4 here, 4.0 there) says more than this one.  Answers, for which a circuit is evaluated for
 many rows at once, are compared with the plain evaluation row by row, in logarithms, for rows with ten missing rates
 together.
 """
@@ -25,7 +27,7 @@ from targets import Targets, best_seconds, cpu_seconds
 from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
 from joints.circuit.infer import answer, sum_logs
 
-LEARN = 0.5  # see above
+LEARN = 1.12  # see above
 
 
 def grown(

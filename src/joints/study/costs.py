@@ -28,7 +28,7 @@ from joints.runtime.log import CPU_SECONDS
 if TYPE_CHECKING:
     from joints.study.plan import Plan
 
-ANY_JOB = 2.0  # starting a job, and what the small ones do
+ANY_JOB = 1.0  # starting a job, and what the small ones do
 REPORT = 15.0
 FOREST, OUTLIERS = "forest", "outliers"  # measured like models: per fold, and per repetition
 GUESSES = {FOREST: 1.0, OUTLIERS: 5.0}  # per 100,000 cells
