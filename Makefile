@@ -43,7 +43,7 @@ auto: $(ALL_READY) ## regenerate results/auto, the forests that set themselves, 
 
 modern: $(ALL_READY) ## the study of today: more mechanisms, metrics and rivals; it ends with its numbers in MODERN.md
 	@$(SNAKEMAKE) --configfile $(MODERN) $(ARGS) -- modern
-	@$(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
+	@[ $(MODERN) != config/modern.yaml ] || [ ! -f results/modern/pairs.csv ] || $(BIN)/python -m joints.render.documents $(MODERN) MODERN.md
 
 verify: $(STAMP) ## does a finished run agree with itself as committed, or else with results/reference?  RUN=quick
 	@$(BIN)/python -m joints.study.verify results/$(RUN)
