@@ -260,12 +260,20 @@ def test_densities_integrate_to_one(objective, kind):
         assert abs(total - 1) < 0.003
 
 
+@pytest.mark.parametrize("objective", ["log_loss", "likelihood"])
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_samples_spread_like_the_data(load):
+def test_samples_spread_like_the_data(load, objective):
+    """In closed form, with which samples agree up to their standard error."""
     X, y = load(return_X_y=True)
-    gef = GenerativeForestClassifier(random_state=0).fit(X, y)
+    gef = GenerativeForestClassifier(objective=objective, random_state=0).fit(X, y)
+    nothing = np.full((1, X.shape[1]), np.nan)
+    spread = np.concatenate([gef.distribution(nothing, target=j).std() for j in range(X.shape[1])])
+    off = spread / X.std(axis=0) - 1
+    assert np.abs(off).max() < 0.05 if objective == "likelihood" else abs(off.mean()) < 0.05
     drawn, _ = gef.sample(20_000, random_state=0)
-    assert np.abs(drawn.std(axis=0) / X.std(axis=0) - 1).mean() < 0.05
+    tails = ((drawn - drawn.mean(axis=0)) ** 4).mean(axis=0) / drawn.var(axis=0) ** 2
+    error = np.sqrt((tails - 1) / (4 * len(drawn)))
+    assert (np.abs(drawn.std(axis=0) / spread - 1) < 4 * error).all()
 
 
 def test_in_the_features_own_units(table):
