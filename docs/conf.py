@@ -36,6 +36,7 @@ autodoc_typehints = "none"  # docstrings say it
 autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "joints"
@@ -53,6 +54,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,
+    "header_links_before_dropdown": 7,
 }
 html_context = {"default_mode": "light"}
 copyright = "The joints developers, MIT licence"

@@ -6,7 +6,7 @@ from mixed import hide, mixed_table, published
 from scipy import stats
 from scipy.special import entr
 
-from joints import ForestClassifier, GenerativeForestClassifier, LearnSPNClassifier
+from joints import ForestClassifier, GenerativeForestClassifier, GenerativeForestRegressor, LearnSPNClassifier
 from joints.inspect import feature_importances, information_gain, robustness
 
 DOMAINS = {2: 3, 3: 2}
@@ -59,6 +59,30 @@ def test_importances_are_those_of_scikit_learn_on_the_same_tree(table):
     found = feature_importances(forest)
     assert found.sum() == pytest.approx(1) and found[:2].min() > found[4]
     assert (feature_importances(ForestClassifier(2).fit(X, np.zeros(150))) == 0).all()
+
+
+def test_importances_of_regression_are_those_of_scikit_learn_on_the_same_tree(table):
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, y = table[0][:, :2], table[0] @ [1.0, -2.0, 0.5, 1.0] + table[1]
+    options = {"max_depth": 4, "min_samples_leaf": 5, "random_state": 0}
+    tree = DecisionTreeRegressor(**options).fit(X, y)
+    gef = GenerativeForestRegressor(1, bootstrap=False, **options).fit(X, y)
+    np.testing.assert_allclose(gef.predict(X), tree.predict(X))
+    np.testing.assert_allclose(feature_importances(gef), tree.feature_importances_, atol=1e-9)
+
+
+def test_models_of_another_kind_are_named(table):
+    X, y = table
+    forest = ForestClassifier(2, random_state=0).fit(X, y)
+    spn = LearnSPNClassifier(random_state=0).fit(X, y)
+    for ask, model in ((information_gain, forest), (robustness, forest)):
+        with pytest.raises(TypeError, match="a ForestClassifier: .* takes a GenerativeForestClassifier or LearnSPN"):
+            ask(model, X)
+    with pytest.raises(TypeError, match="a LearnSPNClassifier: this function takes a ForestClassifier or Generative"):
+        feature_importances(spn)
+    with pytest.raises(ValueError, match="n_points is 0"):
+        information_gain(spn, X, n_points=0)
 
 
 def worst_lead(model, row, epsilon, first, second):

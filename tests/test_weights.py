@@ -88,6 +88,9 @@ def test_wrong_weights_are_named(table):
     ):
         with pytest.raises(ValueError, match=said):
             published(2).fit(X, y, sample_weight=weight)
+    for class_weight in ({0: -1, 1: 1, 2: 1}, {0: np.nan}, {1: np.inf}):
+        with pytest.raises(ValueError, match="class_weight is"):
+            published(2, class_weight=class_weight).fit(X, y)
 
 
 @pytest.mark.parametrize("random_state", [0, None, np.random.RandomState(3)], ids=["seed", "none", "generator"])
@@ -113,4 +116,6 @@ def test_added_trees_are_those_of_a_larger_forest(table, Model, random_state):
     with pytest.raises(ValueError, match="there are 5 trees already"):
         model.set_params(n_estimators=4).fit(X, y)
     with pytest.raises(ValueError, match="training data changed"):
-        model.set_params(n_estimators=6).fit(X + 1, y)
+        model.set_params(n_estimators=6).fit(X[:100] + 1, y[:100])
+    np.testing.assert_array_equal(model.predict_proba(queries), before)
+    assert model.fit(X, y).forest_.n_trees == 6  # the refusal has changed nothing

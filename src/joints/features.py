@@ -430,6 +430,8 @@ def fit_weights(estimator: Any, sample_weight: Any, classes: np.ndarray) -> np.n
     weight = _check_sample_weight(sample_weight, classes, dtype=np.float64, ensure_non_negative=True)
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, estimator.classes_[classes])
+        if not (np.isfinite(weight) & (weight >= 0)).all():
+            raise ValueError(f"class_weight is {class_weight!r}: weights are numbers of at least 0.")
     if not weight.any():
         raise ValueError("sample_weight and class_weight leave no row that counts: all weights are zero.")
     return weight

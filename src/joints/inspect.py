@@ -1,6 +1,6 @@
 """Looking into fitted circuits: what to measure next, which features matter, how robust a prediction is.
 
-All functions take a fitted `joints.GenerativeForestClassifier` or `joints.LearnSPNClassifier`.
+Each function says which fitted models it takes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from joints.circuit.estimator import CircuitClassifier
 from joints.circuit.evidence import Given
+from joints.circuit.generative import GenerativeForestClassifier
+from joints.circuit.generative_regressor import GenerativeForestRegressor
 from joints.circuit.robustness import robustness_of
 from joints.features import encode_table
 from joints.forest.arrays import Forest
+from joints.forest.classifier import ForestClassifier
+from joints.parameters import AT_LEAST_ONE
 
 
 def information_gain(model: CircuitClassifier, X: Any, n_points: int = 16) -> np.ndarray:
@@ -50,7 +54,9 @@ def information_gain(model: CircuitClassifier, X: Any, n_points: int = 16) -> np
     >>> gain.argsort()[0, -2:]  # the petals
     array([2, 3])
     """
-    check_is_fitted(model)
+    _check_kind(model, CircuitClassifier)
+    if not AT_LEAST_ONE.is_satisfied_by(n_points):
+        raise ValueError(f"n_points is {n_points!r}: give a number of at least 1.")
     codes = encode_table(model, X)
     gain = np.zeros(codes.shape)
     entropy = entr(model._conditional(codes)).sum(axis=1)
@@ -60,6 +66,15 @@ def information_gain(model: CircuitClassifier, X: Any, n_points: int = 16) -> np
             expected = sum(p * h for p, h in _entropies(model, codes[rows], f, n_points))
             gain[rows, f] = entropy[rows] - expected
     return gain
+
+
+def _check_kind(model: Any, *kinds: type) -> None:
+    """Refuse a model that is of none of these classes, or not fitted."""
+    if not isinstance(model, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        names = names.replace(CircuitClassifier.__name__, "GenerativeForestClassifier or LearnSPNClassifier")
+        raise TypeError(f"The model is a {type(model).__name__}: this function takes a {names}.")
+    check_is_fitted(model)
 
 
 def _entropies(model: CircuitClassifier, codes: np.ndarray, f: int, n_points: int) -> list[tuple[np.ndarray, Any]]:
@@ -83,13 +98,13 @@ def _entropies(model: CircuitClassifier, codes: np.ndarray, f: int, n_points: in
 
 
 def feature_importances(model: Any) -> np.ndarray:
-    """The share of each feature in the reduction of Gini impurity by the splits of all trees.
+    """The share of each feature in what the splits of all trees reduce: Gini impurity, or squared error in regression.
 
     As `feature_importances_` of scikit-learn's forests: no rows are needed, and nothing is permuted.
 
     Parameters
     ----------
-    model : fitted ForestClassifier or GenerativeForestClassifier
+    model : fitted ForestClassifier, GenerativeForestClassifier or GenerativeForestRegressor
 
     Returns
     -------
@@ -105,10 +120,13 @@ def feature_importances(model: Any) -> np.ndarray:
     >>> feature_importances(forest).argmax() in (2, 3)
     True
     """
-    check_is_fitted(model)
+    _check_kind(model, ForestClassifier, GenerativeForestClassifier, GenerativeForestRegressor)
     forest: Forest = model.forest_
     total = np.zeros(model.n_features_in_)
-    impurity = _weighted_gini(forest.counts)
+    if isinstance(model, GenerativeForestRegressor):
+        impurity = _squared_error(forest, model.leaves_.parameters[:, model.leaves_.offset[-1]])
+    else:
+        impurity = _weighted_gini(forest.counts)
     for tree in range(forest.n_trees):
         nodes = np.arange(forest.tree_start[tree], forest.tree_start[tree + 1])
         nodes = nodes[forest.feature[nodes] >= 0]
@@ -116,6 +134,16 @@ def feature_importances(model: Any) -> np.ndarray:
         of_tree = np.bincount(forest.feature[nodes], gain, len(total))
         total += of_tree / (of_tree.sum() or 1.0)
     return total / (total.sum() or 1.0)
+
+
+def _squared_error(forest: Forest, means: np.ndarray) -> np.ndarray:
+    """Squared error of nodes around their means but for what all nodes of a tree share, given the means of leaves."""
+    rows, inner = forest.counts.sum(axis=1), forest.feature >= 0
+    total = np.zeros(len(rows))
+    total[~inner] = rows[~inner] * means[forest.leaf[~inner]]
+    for node in np.flatnonzero(inner)[::-1]:  # children come after their parents
+        total[node] = total[node + 1] + total[forest.right[node]]
+    return -(total**2) / rows
 
 
 def _weighted_gini(counts: np.ndarray) -> np.ndarray:
@@ -157,7 +185,7 @@ def robustness(model: CircuitClassifier, X: Any) -> np.ndarray:
     >>> bool(typical > between)
     True
     """
-    check_is_fitted(model)
+    _check_kind(model, CircuitClassifier)
     codes = encode_table(model, X)
     predicted = model._conditional(codes).argmax(axis=1)
     given = Given.values(codes, model.features_.n_categories, len(model.classes_), None)

@@ -141,8 +141,12 @@ def test_draws_of_a_class(model, table):
     assert y.tolist() == [0, 0, 2, 2, 1, 1]
     X, y = model.sample(2, given=[[0.1, np.nan, np.nan, np.nan]] * 2, y=[2, 0], random_state=0)
     assert y.tolist() == [2, 2, 0, 0] and (X[:, 0] == 0.1).all()
-    with pytest.raises(ValueError, match="one of the classes"):
+    with pytest.raises(ValueError, match=r"y has 9, which is not a class of the training data \(0, 1, 2\)"):
         model.sample(1, y=9)
+    with pytest.raises(ValueError, match="y has 2 classes for 1 rows"):
+        model.sample(1, given=NOTHING, y=[0, 1])
+    every = model.predict_proba(np.repeat(NOTHING, 2, axis=0), target=2, y=[1, 1])
+    np.testing.assert_array_equal(model.predict_proba(np.repeat(NOTHING, 2, axis=0), target=2, y=1), every)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +160,9 @@ def test_draws_of_a_class(model, table):
         ({"among": {0: [1]}}, "'x0', which is continuous"),
         ({"among": {2: [7]}}, "7, which is not a category of feature 'x2'"),
         ({"among": {2: [[]]}}, "no category of feature 'x2' is left"),
+        ({"among": {2: []}}, "no category of feature 'x2' is left"),
+        ({"among": {2: 1}}, "among has 1 for feature 'x2': give a list"),
+        ({"among": {2: "red"}}, "among has 'red' for feature 'x2': give a list"),
         ({"among": {2: [[0], [1]]}}, "one per row"),
         ({"among": {3: [1]}}, "not among those listed"),
     ],
@@ -165,6 +172,17 @@ def test_impossible_or_unclear_evidence_is_an_error(model, options, reason):
     for ask in (model.predict_proba, model.score_samples, lambda e: model.sample(1, given=e)):
         with pytest.raises(ValueError, match=reason):
             ask(evidence)
+
+
+def test_evidence_is_not_taken_for_a_table(model, table):
+    evidence = Evidence(NOTHING, between={0: (0, 1)})
+    assert "between={0: (0, 1)}" in repr(evidence)
+    forest = ForestClassifier(2, random_state=0).fit(*table)
+    for ask in (forest.predict, model.answer, Evidence(evidence).__array__, lambda e: forest.fit(e, [0])):
+        with pytest.raises(TypeError, match="more than a table of values"):
+            ask(evidence)
+    with pytest.raises(ValueError, match="between is .*: give a mapping"):
+        Evidence(NOTHING, between=[(0, 0, 1)])
 
 
 def test_evidence_of_probability_zero_is_an_error():

@@ -122,9 +122,12 @@ def test_its_own_column_is_not_looked_at_and_wrong_questions_are_named(model, ta
     hidden[:, 0] = np.nan
     np.testing.assert_array_equal(model.predict(X[:9], target=0), model.predict(hidden, target=0))
     found = model.distribution(X[:9], target=0)
-    for q in (0.0, 1.0, [0.5, 2.0]):
+    for q in (0.0, 1.0, np.nan, [0.5, 2.0], [], [[0.5]]):
         with pytest.raises(ValueError, match="between 0 and 1"):
             found.quantile(q)
+    with pytest.raises(ValueError, match="one for each of the 9 rows"):
+        found.pdf([1.0, 2.0])
+    assert np.isnan(found.cdf(np.nan)).all() and repr(found).startswith("<distributions of a feature in 9 rows")
     with pytest.raises(ValueError, match="categorical: predict_proba"):
         model.distribution(X, target=2)
     with pytest.raises(ValueError, match="continuous: predict gives its mean"):
@@ -143,7 +146,7 @@ def test_moments_of_cut_gaussians():
     ]
     gaussians = Gaussians(*np.array(cases, dtype=float).T)
     each = Posterior(np.arange(7), np.arange(6), np.ones(6), np.zeros(6), np.ones((1, 6)))
-    found = Distributions(each, gaussians)
+    found = Distributions([each], gaussians)
     for i, (mean, sd, low, high) in enumerate(cases):
         expected = stats.truncnorm((low - mean) / sd, (high - mean) / sd, mean, sd)
         assert found.mean()[i] == pytest.approx(expected.mean(), rel=1e-6, abs=1e-9)

@@ -52,6 +52,7 @@ def from_openml(tmp_path_factory):
     serve = ROOT.parent / "shared" / "openml" / "serve"
     if not serve.is_file():
         pytest.skip("there is no local OpenML with the paper's data beside the project")
+    pytest.importorskip("openml", reason="OpenML's client is not installed: pip install joints[study]")
     server = subprocess.Popen(
         [sys.executable, serve, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

@@ -69,8 +69,8 @@ class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
         target : int, str or None, default=None
             A categorical feature to predict, by index or name, given the others; its own column is not looked at.
             None: the class.  For a continuous feature see `distribution`.
-        y : array-like of shape (n_samples,), default=None
-            Classes to condition on, where a feature is predicted.
+        y : class or array-like of shape (n_samples,), default=None
+            The class of all rows, or of each, to condition on where a feature is predicted.
 
         Returns
         -------
@@ -128,9 +128,7 @@ class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
         categories = self.classes_ if target is None else self.features_.categories[self._feature(target)]
         if categories is not None:
             return categories[self.predict_proba(X, target, y).argmax(axis=1)]
-        given = self._given(X, y)
-        parts = in_parts(given, self.forest_)
-        return np.concatenate([self._distributions(part, self._feature(target)).mean() for _, part in parts])
+        return self._distributions(self._given(X, y), self._feature(target)).mean()
 
     def distribution(self, X: Any, target: int | str, y: Any = None) -> Distributions:
         """The distribution of a continuous feature given the others: a mixture of Gaussians cut to the leaves' cells.
@@ -141,8 +139,8 @@ class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
             NaN where a value is missing.
         target : int or str
             The feature, by index or name; its own column is not looked at.
-        y : array-like of shape (n_samples,), default=None
-            Classes to condition on.
+        y : class or array-like of shape (n_samples,), default=None
+            The class of all rows, or of each, to condition on.
 
         Returns
         -------
@@ -169,12 +167,12 @@ class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
             )
         return self._distributions(self._given(X, y), feature)
 
-    def _distributions(self, given: Given, feature: int | None) -> Distributions:
-        assert feature is not None
-        given = given.without(feature)
-        found = posterior(given, feature, self.forest_, self.leaves_, self.combine_, self.n_jobs)
-        if not given.is_plain:
-            _refuse_impossible(found.log_evidence)
+    def _distributions(self, given: Given, feature: int) -> Distributions:
+        given, found = given.without(feature), []
+        for rows, part in in_parts(given, self.forest_):
+            found.append(posterior(part, feature, self.forest_, self.leaves_, self.combine_, self.n_jobs))
+            if not given.is_plain:
+                _refuse_impossible(found[-1].log_evidence, rows.start)
         return Distributions(found, gaussians_of(feature, self.forest_, self.leaves_, self.features_.n_categories))
 
     def _given(self, X: Any, y: Any = None) -> Given:
@@ -186,11 +184,14 @@ class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
         return narrow_to(given, evidence, self.features_)
 
     def _class_codes(self, y: Any, n_rows: int) -> np.ndarray:
-        """Classes that are given, as codes."""
-        y = column_or_1d(y)
+        """Classes that are given, one for each row or one for all, as codes."""
+        y = column_or_1d([y] * n_rows if np.ndim(y) == 0 else y)
+        if len(y) != n_rows:
+            raise ValueError(f"y has {len(y)} classes for {n_rows} rows: give one class, or one for each row.")
         unknown = np.setdiff1d(y, self.classes_)
-        if len(y) != n_rows or len(unknown):
-            raise ValueError(f"y must give one of the classes of the training data for each row; found {unknown[:3]}.")
+        if len(unknown):
+            known = ", ".join(map(repr, self.classes_[:5].tolist())) + (", ..." if len(self.classes_) > 5 else "")
+            raise ValueError(f"y has {unknown.tolist()[0]!r}, which is not a class of the training data ({known}).")
         return np.searchsorted(self.classes_, y).astype(np.float64)
 
     def _feature(self, target: Any) -> int:
@@ -306,8 +307,7 @@ class CircuitClassifier(TakesTables, ClassifierMixin, BaseEstimator):
             known = Given.values(codes, self.features_.n_categories, len(self.classes_), None)
         if y is None:
             return known
-        n_rows = len(known.low)
-        return self._with_class(known, self._class_codes([y] * n_rows if np.ndim(y) == 0 else y, n_rows))
+        return self._with_class(known, self._class_codes(y, len(known.low)))
 
 
 def _refuse_impossible(log_evidence: np.ndarray, first: int = 0) -> None:

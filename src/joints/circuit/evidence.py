@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,8 @@ ONE_OF = -1.0  # in the place of a code: the category is one of those allowed
 class Evidence:
     """Rows of which some features are known only to lie in an interval, or to be one of several categories.
 
-    All methods of `joints.GenerativeForestClassifier` and `joints.LearnSPNClassifier` that take rows take this in their
-    place.  The probabilities of evidence that cuts a feature's range into parts sum to that of no evidence about it;
+    All methods of `joints.GenerativeForestClassifier`, `joints.GenerativeForestRegressor` and
+    `joints.LearnSPNClassifier` that take rows take this in their place, but `fit` and `answer`.  The probabilities of evidence that cuts a feature's range into parts sum to that of no evidence about it;
     whether a bound itself belongs to an interval does not matter, since densities give it no probability.
 
     Parameters
@@ -50,9 +50,21 @@ class Evidence:
     """
 
     def __init__(self, X: Any, *, between: Mapping[Any, Any] | None = None, among: Mapping[Any, Any] | None = None):
+        for name, given in (("between", between), ("among", among)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ValueError(f"{name} is {given!r}: give a mapping from features to what is known about them.")
         self.X = X
         self.between = dict(between or {})
         self.among = dict(among or {})
+
+    def __repr__(self) -> str:
+        return f"Evidence(X of shape {np.shape(self.X)}, between={self.between!r}, among={self.among!r})"
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise TypeError(
+            "Evidence is more than a table of values: predict, predict_proba, score_samples, sample and the like of "
+            "generative models take it; give a plain table here."
+        )
 
 
 class Given(NamedTuple):
@@ -132,8 +144,10 @@ def _narrow_to_set(given: Given, f: int, listed: Any, features: Features) -> Non
     if categories is None:
         raise ValueError(f"among has feature {name!r}, which is continuous: give its bounds in between.")
     code_of = {category: code for code, category in enumerate(categories.tolist())}
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+        raise ValueError(f"among has {listed!r} for feature {name!r}: give a list of categories, or one list per row.")
     listed = list(listed)
-    per_row = all(some is None or isinstance(some, (list, tuple, set, frozenset)) for some in listed)
+    per_row = bool(listed) and all(some is None or isinstance(some, (list, tuple, set, frozenset)) for some in listed)
     if per_row and len(listed) != len(given.low):
         raise ValueError(f"among has {len(listed)} lists for feature {name!r}: give one per row, or one for all.")
     allowed = given.allowed[:, given.start[f] : given.start[f + 1]]

@@ -234,7 +234,8 @@ class GenerativeForestRegressor(TakesTables, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         target = len(self.leaves_.offset) - 1
-        found = posterior(self._given(X), target, self.forest_, self.leaves_, "average", self.n_jobs)
+        parts = in_parts(self._given(X), self.forest_)
+        found = [posterior(part, target, self.forest_, self.leaves_, "average", self.n_jobs) for _, part in parts]
         gaussians: Gaussians = gaussians_of(target, self.forest_, self.leaves_, self._n_categories())
         return Distributions(found, gaussians)
 

@@ -178,11 +178,12 @@ class ForestClassifier(Published, TakesTables, ClassifierMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        grown = self._grown_so_far()
+        grown, before = self._grown_so_far(), dict(vars(self))
         self._take_training_data(X, y, sample_weight)
         if grown is None:
             self._random = deepcopy(check_random_state(self.random_state))  # what the next seeds are drawn from
         elif not self.training_data_.same_rows(grown[1]):
+            self.__dict__ = before
             raise ValueError("warm_start adds trees to a forest grown on the same rows, but the training data changed.")
         n_grown = grown[0].n_trees if grown else 0
         random = check_random_state(self.random_state) if grown is None else deepcopy(self._random)

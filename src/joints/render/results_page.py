@@ -27,6 +27,7 @@ TEMPLATE = Path(__file__).with_name("results_page.html")
 # Okabe and Ito's colours: blues for Generative Forests, the others for the rest; a second round is dashed
 BLUES = ["#0072B2", "#56B4E9"]
 OTHERS = ["#D55E00", "#E69F00", "#009E73", "#CC79A7", "#5d6675", "#1c2330"]
+LONG_NOTE = 400  # characters
 
 
 class Study(NamedTuple):
@@ -126,8 +127,16 @@ def _tables(study: Study, frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _table(table: Table, note: str = "") -> str:
-    text = f'<p class="note">{html_label(note)}</p>' if note else ""
-    return f'{text}<div class="scroll">{html_table(table, "sortable")}</div>'
+    return f'{_note(note)}<div class="scroll">{html_table(table, "sortable")}</div>'
+
+
+def _note(text: str) -> str:
+    """A note; of a long one only the first sentence is seen at once."""
+    first, _, rest = text.partition(".  ") if len(text) > LONG_NOTE else (text, "", "")
+    if not rest:
+        return f'<p class="note">{html_label(text)}</p>' if text else ""
+    folded = f'<details><summary>Repetitions and intervals</summary><p class="note">{html_label(rest)}</p></details>'
+    return f'<p class="note">{html_label(first)}.</p>{folded}'
 
 
 def _outliers(study: Study, frames: Mapping[str, pd.DataFrame], figures: Mapping[str, str | Path]) -> str:
@@ -136,7 +145,7 @@ def _outliers(study: Study, frames: Mapping[str, pd.DataFrame], figures: Mapping
         picture = base64.b64encode(Path(path).read_bytes()).decode()
         caption = f"Outliers, {name}: how a model's signal tells rows like its training data from foreign ones."
         image = f'<img alt="{caption}" src="data:image/png;base64,{picture}">'
-        parts.append(f"<figure>{image}<figcaption>{caption}</figcaption></figure>")
+        parts.append(f'<figure><div class="scroll">{image}</div><figcaption>{caption}</figcaption></figure>')
         found = tables.outlier_tables(frames[f"outliers_{name}"], OUTLIER_LABELS, study.names)
         numbers = "".join(_table(table) for table in found)
         note = "In percent; rows like the model's training data are the positives."

@@ -784,7 +784,10 @@ class Plan:
             "agreement.csv": "every cell of the paper's Table 1 beside ours",
             "ranks.csv": "average ranks with critical differences",
             "comparisons.csv": "each method against the reference on each dataset",
-            **{path.name: "an outlier study" for path in self.outlier_tables},
+            **{
+                path.name: f"the outlier study: {study}"
+                for study, path in zip(self.studies, self.outlier_tables, strict=True)
+            },
             **{path.name: "the ablation" for path in self.ablation_files[:1]},
             f"../../figures/{self.run}/{self.gain_figure}.pdf": "Figure 2: gains",
             f"../../figures/{self.run}/ranks.pdf": "critical-difference diagrams",
