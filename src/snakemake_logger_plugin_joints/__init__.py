@@ -24,6 +24,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
 MOST_CHARACTERS = 300  # of an error of Snakemake's own
 EXIT_CODE = "CalledProcessError in file"  # followed by the failure of the job, which says more
+COULD_NOT_START = "RuleException"  # likewise, when Snakemake itself fails before or after a job
 ANY_FAILED = "At least one job did not complete"  # after the jobs that did not
 SAID = " CRITICAL joints: "  # in the log of a job that stopped, before the sentence (see joints.runtime.log)
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
@@ -127,8 +128,11 @@ def summary(submissions: Sequence[Any]) -> str:
     return f" in {count} of {span} that ask for at most {duration(60 * asked)}"
 
 
-def reason(event: dict[str, Any], wildcards: dict[str, str], start: float) -> str:
-    """Why a job failed, from Snakemake's event, in one line; nothing if the job itself has said so on this terminal."""
+def reason(event: dict[str, Any], wildcards: dict[str, str], start: float, before: str = "") -> str:
+    """Why a job failed, from Snakemake's event, in one line; nothing if the job itself has said so on this terminal.
+
+    `before` is what Snakemake said before the event.
+    """
     logs = [Path(path) for path in event.get("log") or []]
     said = next((sentence for path in logs[:1] if (sentence := last_words(path, start))), "")
     remote = "external_jobid" in (event.get("aux") or {})
@@ -138,7 +142,7 @@ def reason(event: dict[str, Any], wildcards: dict[str, str], start: float) -> st
     job = f"the job {event.get('rule_name')}" + (f" ({about})" if about else "")
     found = [path for path in logs if path.is_file() and path.stat().st_mtime >= start - 1]
     where = f" (More in {found[-1]}.)" if found else ""
-    return f"Error: {job} ended without a message: {why(event)}.{where}"
+    return f"Error: {job} ended without a message: {before or why(event)}.{where}"
 
 
 def why(event: dict[str, Any]) -> str:
@@ -162,6 +166,17 @@ def last_words(log: Path, start: float) -> str:
     return next((line.partition(SAID)[2] for line in reversed(lines) if SAID in line), "")
 
 
+def what_failed(text: str) -> str:
+    """What went wrong inside of Snakemake, from its message.
+
+    >>> what_failed('RuleException:\\nOSError in file "a.smk", line 2:\\n[Errno 28] No space left on device\\n  File ...')
+    'OSError: [Errno 28] No space left on device'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    kind = lines[1].partition(" in file ")[0] if len(lines) > 2 else ""
+    return f"{kind}: {lines[2]}".rstrip(".") if kind else ""
+
+
 def first_line(text: str) -> str:
     """The first line of a message that says something."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -172,6 +187,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.progress = Progress()
+        self.before = ""  # what Snakemake said about a job that is about to fail
         self.told: set[Any] = set()  # failed jobs that Snakemake will repeat
         self.jobs: dict[Any, tuple[dict[str, str], float]] = {}  # wildcards, and when they started
         self.stream: TextIO = sys.stderr
@@ -219,11 +235,14 @@ class LogHandler(LogHandlerBase):
             case LogEvent.JOB_ERROR:
                 self.progress.ended(event["jobid"], now, failed=True)
                 wildcards, start = self.jobs.get(event["jobid"], ({}, 0.0))
-                self._say(reason(event, wildcards, start))
+                self._say(reason(event, wildcards, start, self.before))
+                self.before = ""
                 self._show(now, at_once=True)
             case LogEvent.ERROR:
                 told = " ".join(str(event.get("msg", "")).split())
-                if EXIT_CODE not in told and not (self.progress.failed and ANY_FAILED in told):
+                if told.startswith(COULD_NOT_START) and EXIT_CODE not in told:
+                    self.before = what_failed(str(event["msg"]))
+                elif EXIT_CODE not in told and not (self.progress.failed and ANY_FAILED in told):
                     self._say(f"Error: {told[:MOST_CHARACTERS]}")
 
     def _reasons(self, event: dict[str, Any], infos: list[dict[str, Any]]) -> list[str]:

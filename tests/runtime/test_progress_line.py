@@ -139,6 +139,19 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
     ]
 
 
+def test_what_snakemake_says_before_a_job_fails(handler):
+    """Here it could not write the script of one job; the other was killed."""
+    full = 'RuleException:\nOSError in file "a.smk", line 24:\n[Errno 28] No space left on device\n  File "b.py", line 3'
+    tell(handler, LogEvent.ERROR, msg=full)
+    for job in (1, 2):
+        tell(handler, LogEvent.JOB_ERROR, rule_name="fetch", jobid=job, log=[], aux={})
+    job = "Error: the job fetch ended without a message: "
+    assert [line for line in handler.stream.getvalue().splitlines() if line.startswith("Error")] == [
+        job + "OSError: [Errno 28] No space left on device.",
+        job + "it was killed, ran out of memory, or could not start.",
+    ]
+
+
 def test_jobs_that_travelled_together_are_named_once(handler, tmp_path):
     logs = [tmp_path / f"{job}.log" for job in range(4)]
     infos = [{"rule_name": f"rule_{job}", "jobid": job, "log": [str(log)]} for job, log in enumerate(logs)]
