@@ -10,9 +10,10 @@ the job could not do so: it was killed, could not start, or ran on another machi
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, time
 from typing import Any, TextIO
@@ -23,6 +24,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 SECONDS_BETWEEN_LINES = 20.0  # when the output is not a terminal
 MOST_CHARACTERS = 300  # of an error of Snakemake's own
 EXIT_CODE = "CalledProcessError in file"  # followed by the failure of the job, which says more
+COULD_NOT_START = "RuleException"  # likewise, when Snakemake itself fails before or after a job
 ANY_FAILED = "At least one job did not complete"  # after the jobs that did not
 SAID = " CRITICAL joints: "  # in the log of a job that stopped, before the sentence (see joints.runtime.log)
 SECONDS_TO_SETTLE = 0.5  # a job that ended is soon followed by the next: until then one too few would be running
@@ -35,22 +37,30 @@ class Expectation:
     """What the workflow tells about its jobs."""
 
     jobs: Callable[[], Mapping[Any, float]] = staticmethod(dict)  # id -> CPU seconds, once the jobs are known
-    submissions: Callable[[], int] = staticmethod(int)
+    submissions: Callable[[], Sequence[Any]] = staticmethod(tuple)
+    found: Sequence[Any] = ()  # the submissions of a dry run
+    fate: Callable[[str, str], str] = staticmethod(lambda job, log: "")
     cores: int | None = None
 
 
 def expect(
-    costs: Callable[[Any], Mapping[Any, float]], workflow: Any, submissions: Callable[[Any], int] | None = None
+    costs: Callable[[Any], Mapping[Any, float]],
+    workflow: Any,
+    submissions: Callable[[Any, Mapping[Any, float]], Sequence[Any]] | None = None,
+    fate: Callable[[str, str], str] | None = None,
 ) -> None:
-    """Tell what the jobs of a workflow will cost, and how many are submitted to a cluster where there is one.
+    """Tell what the jobs of a workflow will cost and, where there is a cluster, how they are submitted.
 
-    Both are functions of Snakemake's graph of jobs, which is not there yet.
+    The first are functions of Snakemake's graph of jobs, which is not there yet, and of the costs; `fate` tells what a
+    submission, by its id and its log, has asked for and used.
     """
     Expectation.jobs = staticmethod(lambda: costs(workflow.dag))
     if submissions is None:
         Expectation.cores = workflow.resource_settings.cores
     else:
-        Expectation.submissions = staticmethod(lambda: submissions(workflow.dag))
+        Expectation.submissions = staticmethod(lambda: submissions(workflow.dag, costs(workflow.dag)))
+    if fate is not None:
+        Expectation.fate = staticmethod(fate)
 
 
 class Progress:
@@ -59,7 +69,8 @@ class Progress:
     def __init__(self, expected: Mapping[Any, float] | None = None, cores: int | None = None) -> None:
         self.waiting = dict(expected or {})
         self.running: dict[Any, tuple[float, float]] = {}  # what it should take, and when it started
-        self.total, self.done, self.failed = len(self.waiting), 0, 0
+        self.total, self.done = len(self.waiting), 0
+        self.failed: set[Any] = set()  # until they succeed when tried again
         self.cores, self.most_running = cores, 1
         self.expected_seconds, self.actual_seconds = KNOWN_SECONDS, KNOWN_SECONDS
 
@@ -70,8 +81,9 @@ class Progress:
     def ended(self, job: Any, now: float, failed: bool = False) -> None:
         expected, start = self.running.pop(job, (self.waiting.pop(job, 0.0), now))
         if failed:
-            self.failed += 1
+            self.failed.add(job)
         else:
+            self.failed.discard(job)
             self.done += 1
             self.expected_seconds += expected
             self.actual_seconds += now - start
@@ -87,7 +99,7 @@ class Progress:
         """The progress line."""
         parts = [f"{self.done} of {self.total} jobs done", f"{len(self.running)} running"]
         if self.failed:
-            parts.append(f"{self.failed} failed")
+            parts.append(f"{len(self.failed)} failed")
         left = self.seconds_left(now)
         if left and self.done < self.total:
             parts.append(f"about {duration(left)} left")
@@ -105,8 +117,22 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def reason(event: dict[str, Any], wildcards: dict[str, str], start: float) -> str:
-    """Why a job failed, from Snakemake's event, in one line; nothing if the job itself has said so on this terminal."""
+def summary(submissions: Sequence[Any]) -> str:
+    """How many submissions a run has, how long they take, and what the longest asks for."""
+    if not submissions:
+        return ""
+    seconds = sorted(submission.seconds for submission in submissions)
+    asked = max(submission.minutes for submission in submissions)
+    count = f"{len(seconds)} submission{'s' if len(seconds) > 1 else ''}"
+    span = " to ".join(dict.fromkeys((duration(seconds[0]), duration(seconds[-1]))))
+    return f" in {count} of {span} that ask for at most {duration(60 * asked)}"
+
+
+def reason(event: dict[str, Any], wildcards: dict[str, str], start: float, before: str = "") -> str:
+    """Why a job failed, from Snakemake's event, in one line; nothing if the job itself has said so on this terminal.
+
+    `before` is what Snakemake said before the event.
+    """
     logs = [Path(path) for path in event.get("log") or []]
     said = next((sentence for path in logs[:1] if (sentence := last_words(path, start))), "")
     remote = "external_jobid" in (event.get("aux") or {})
@@ -116,13 +142,17 @@ def reason(event: dict[str, Any], wildcards: dict[str, str], start: float) -> st
     job = f"the job {event.get('rule_name')}" + (f" ({about})" if about else "")
     found = [path for path in logs if path.is_file() and path.stat().st_mtime >= start - 1]
     where = f" (More in {found[-1]}.)" if found else ""
-    return f"Error: {job} ended without a message: {why(event)}.{where}"
+    return f"Error: {job} ended without a message: {before or why(event)}.{where}"
 
 
 def why(event: dict[str, Any]) -> str:
     """What Snakemake, or the cluster, knows about a failure."""
     told = str(event.get("rule_msg") or "").partition("For further error details")[0]
-    return first_line(told).rstrip(".") or "it was killed, ran out of memory, or could not start"
+    told = first_line(told.partition("Detailed failure reason")[0]).rstrip(". ")
+    job = re.search(r"SLURM-job '(\d+)'", told)
+    logs = list(event.get("aux_logs") or [])
+    fate = Expectation.fate(job[1], str(logs[0]) if logs else "") if job else ""
+    return "; ".join(filter(None, [told, fate])) or "it was killed, ran out of memory, or could not start"
 
 
 def last_words(log: Path, start: float) -> str:
@@ -136,6 +166,17 @@ def last_words(log: Path, start: float) -> str:
     return next((line.partition(SAID)[2] for line in reversed(lines) if SAID in line), "")
 
 
+def what_failed(text: str) -> str:
+    """What went wrong inside of Snakemake, from its message.
+
+    >>> what_failed('RuleException:\\nOSError in file "a.smk", line 2:\\n[Errno 28] No space left on device\\n  File ...')
+    'OSError: [Errno 28] No space left on device'
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    kind = lines[1].partition(" in file ")[0] if len(lines) > 2 else ""
+    return f"{kind}: {lines[2]}".rstrip(".") if kind else ""
+
+
 def first_line(text: str) -> str:
     """The first line of a message that says something."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -146,7 +187,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.progress = Progress()
-        self.submissions = 0  # of a dry run for a cluster
+        self.before = ""  # what Snakemake said about a job that is about to fail
         self.told: set[Any] = set()  # failed jobs that Snakemake will repeat
         self.jobs: dict[Any, tuple[dict[str, str], float]] = {}  # wildcards, and when they started
         self.stream: TextIO = sys.stderr
@@ -166,7 +207,7 @@ class LogHandler(LogHandlerBase):
         match event.get("event"):
             case LogEvent.RUN_INFO if self.common_settings.dryrun:
                 self.progress = Progress(Expectation.jobs() or self.progress.waiting)
-                self.submissions = Expectation.submissions() or self.submissions
+                Expectation.found = Expectation.submissions() or Expectation.found
             case _ if self.common_settings.dryrun:
                 return
             case LogEvent.RUN_INFO:
@@ -194,11 +235,14 @@ class LogHandler(LogHandlerBase):
             case LogEvent.JOB_ERROR:
                 self.progress.ended(event["jobid"], now, failed=True)
                 wildcards, start = self.jobs.get(event["jobid"], ({}, 0.0))
-                self._say(reason(event, wildcards, start))
+                self._say(reason(event, wildcards, start, self.before))
+                self.before = ""
                 self._show(now, at_once=True)
             case LogEvent.ERROR:
                 told = " ".join(str(event.get("msg", "")).split())
-                if EXIT_CODE not in told and not (self.progress.failed and ANY_FAILED in told):
+                if told.startswith(COULD_NOT_START) and EXIT_CODE not in told:
+                    self.before = what_failed(str(event["msg"]))
+                elif EXIT_CODE not in told and not (self.progress.failed and ANY_FAILED in told):
                     self._say(f"Error: {told[:MOST_CHARACTERS]}")
 
     def _reasons(self, event: dict[str, Any], infos: list[dict[str, Any]]) -> list[str]:
@@ -247,8 +291,7 @@ class LogHandler(LogHandlerBase):
             self.width = 0
         if self.common_settings.dryrun and self.progress.waiting:
             hours = sum(self.progress.waiting.values()) / 3600
-            many = "s" if self.submissions > 1 else ""
-            sent = f" in {self.submissions} submission{many}" if self.submissions else ""
+            sent = summary([submission for submission in Expectation.found if not submission.local])
             self.stream.write(f"{self.progress.total} jobs{sent}, about {hours:.2g} core-hours\n")
             self.progress = Progress()
         super().close()

@@ -54,3 +54,25 @@ def test_the_table_of_any_size_has_every_class_and_category(module):
     X, y, domains = module("scaling").table(500, 10)
     assert X.shape == (500, 10) and set(y) == {0, 1, 2}
     assert all(set(X[:, j]) == set(range(k)) for j, k in domains.items())
+
+
+def test_a_simulated_cluster_has_room_for_one_submission_on_each_processor(module):
+    cluster = module("cluster")
+    Submission, waiting = cluster.Submission, cluster.WAITING
+
+    def job(seconds, processors=1, needs=(), local=False):
+        return Submission("", seconds, processors, 1, frozenset(needs), local)
+
+    jobs = [job(100), job(60), job(50, 2), job(10, needs=[0, 1]), job(5, needs=[3], local=True)]
+    after = 10 + waiting + 5
+    assert cluster.wall_seconds(jobs, 1) == 100 + waiting + max(50 + waiting, 0) + after - 0 - 0
+    assert cluster.wall_seconds(jobs, 2) == cluster.wall_seconds(jobs, 9) == 100 + waiting + after
+    assert cluster.wall_seconds([job(60), job(60), job(60)], 1) == 2 * (60 + waiting)
+
+
+def test_the_suite_of_the_cluster_benchmark_has_72_datasets(module, tmp_path, monkeypatch):
+    from joints.study.plan import Plan
+
+    monkeypatch.chdir(FOLDER.parent)
+    plan = Plan.read([module("cluster").suite(str(tmp_path))])
+    assert len(plan.names) == 72 and plan.size("cifar_10") == 60_000 * 3072 / 100_000

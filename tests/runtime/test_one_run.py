@@ -1,16 +1,14 @@
 """One run of a name at a time, and what it does about killed ones."""
 
-import os
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import pytest
 
 from joints.errors import JointsError
 from joints.runtime import one_run
-from joints.runtime.one_run import cancel_submissions, end_jobs, remember_submissions, take_run
+from joints.runtime.one_run import end_jobs, take_run
 
 TAKE = "from joints.runtime.one_run import *; take_run({run!r}, ['results/{run}'], Path('locks'), Path('kept'))"
 JOB = "from joints.runtime.one_run import *; register_job(Path('kept/quick'))"
@@ -83,39 +81,3 @@ def test_a_job_that_does_not_end_is_killed_and_another_process_of_its_id_is_not(
     assert innocent.poll() is None
     innocent.kill()
     innocent.wait()
-
-
-def test_submissions_of_a_killed_run_are_cancelled(here, monkeypatch, capsys):
-    """A queue of two files; those of other names stay."""
-    (here / "bin").mkdir()
-    squeue = """case "$*" in *--name=mine*) ls queue;; esac"""
-    for name, script in {"squeue": squeue, "scancel": "cd queue && rm -f 7 8"}.items():
-        (here / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
-        (here / "bin" / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{here / 'bin'}:{os.environ['PATH']}")
-    (here / "queue").mkdir()
-    for job in ("7", "8"):
-        (here / "queue" / job).touch()
-    for name in ("another", "mine"):
-        remember_submissions(here, SimpleNamespace(_executor=SimpleNamespace(run_uuid=name)))
-        cancel_submissions(here)
-        assert len(list((here / "queue").iterdir())) == (2 if name == "another" else 0)
-    assert capsys.readouterr().err == "joints: cancelled 2 submissions that a killed run had left\n"
-
-
-def test_a_queue_that_does_not_answer_is_not_an_empty_one(here, monkeypatch):
-    (here / "bin").mkdir()
-    (here / "bin" / "squeue").write_text("#!/bin/sh\nexit 1\n")
-    remember_submissions(here, SimpleNamespace(_executor=SimpleNamespace(run_uuid="mine")))
-    for mode in (0o644, 0o755):  # as if there were none, and one that fails
-        (here / "bin" / "squeue").chmod(mode)
-        monkeypatch.setenv("PATH", str(here / "bin"))
-        with pytest.raises(JointsError, match=r"squeue does not answer here: start where it does, or delete .*slurm"):
-            cancel_submissions(here)
-    assert (here / one_run.SLURM).exists()
-
-
-def test_a_run_on_this_machine_has_no_submissions(here):
-    remember_submissions(here, SimpleNamespace(_executor=object()))
-    cancel_submissions(here)
-    assert not (here / one_run.SLURM).exists()

@@ -10,6 +10,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_joints as plugin
+from joints.study.submissions import Submission
 
 
 @pytest.fixture
@@ -62,11 +63,24 @@ def test_a_dry_run_ends_with_the_core_hours(handler, monkeypatch):
 
 def test_a_dry_run_for_a_cluster_counts_submissions(handler, monkeypatch):
     monkeypatch.setattr(plugin.Expectation, "jobs", lambda: {1: 3600.0, 2: 5400.0})
-    monkeypatch.setattr(plugin.Expectation, "submissions", lambda: 1)
+    sent = [Submission("", seconds, 2, 20, frozenset(), local) for seconds, local in ((3600, False), (2, True))]
+    monkeypatch.setattr(plugin.Expectation, "submissions", lambda: sent)
+    monkeypatch.setattr(plugin.Expectation, "found", ())
     handler.common_settings.dryrun = True
     tell(handler, LogEvent.RUN_INFO, stats={"score": 2, "total": 2})
     handler.close()
-    assert handler.stream.getvalue() == "2 jobs in 1 submission, about 2.5 core-hours\n"
+    said = "2 jobs in 1 submission of 60 min that ask for at most 20 min, about 2.5 core-hours\n"
+    assert handler.stream.getvalue() == said
+    assert " 3 submissions of 42 s to 60 min " in plugin.summary([sent[0], sent[0], sent[0]._replace(seconds=42.0)])
+
+
+def test_what_a_failed_submission_had_asked_for(handler, monkeypatch):
+    monkeypatch.setattr(plugin.Expectation, "fate", lambda job, log: f"it asked for 1 GB ({job}, {log})")
+    told = "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason unavailable."
+    assert plugin.why({"rule_msg": told, "aux_logs": ["7.log"]}) == (
+        "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'; it asked for 1 GB (7, 7.log)"
+    )
+    assert plugin.why({"rule_msg": "sbatch failed"}) == "sbatch failed"
 
 
 def replay(expected, actual, cores, times):
@@ -122,6 +136,19 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
         job + f"SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'. (More in {log}.)",
         "Error: the file is gone.",
         "Error: OSError: read-only more",
+    ]
+
+
+def test_what_snakemake_says_before_a_job_fails(handler):
+    """Here it could not write the script of one job; the other was killed."""
+    full = 'RuleException:\nOSError in file "a.smk", line 24:\n[Errno 28] No space left on device\n  File "b.py", line 3'
+    tell(handler, LogEvent.ERROR, msg=full)
+    for job in (1, 2):
+        tell(handler, LogEvent.JOB_ERROR, rule_name="fetch", jobid=job, log=[], aux={})
+    job = "Error: the job fetch ended without a message: "
+    assert [line for line in handler.stream.getvalue().splitlines() if line.startswith("Error")] == [
+        job + "OSError: [Errno 28] No space left on device.",
+        job + "it was killed, ran out of memory, or could not start.",
     ]
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from joints.study.plan import Plan
-from joints.study.submissions import FULL, SHORT, pack
+from joints.study.submissions import FULL, SHORT, TO_START, pack
 
 
 @pytest.mark.parametrize("config", ["config/config.yaml", "config/modern.yaml", "config/smoke.yaml"])
@@ -26,11 +26,18 @@ def test_stages_follow_each_other():
     plan = Plan.read(["config/config.yaml"])
     stages = [
         {plan.batches.encoding(name) for name in [*plan.names, *plan.outlier_datasets]},
-        {plan.batches.scores(job.name) for job in plan.score_jobs} - {None},
+        {plan.batches.scores(name) for name in [*(job.name for job in plan.score_jobs), "simulate_theory"]} - {None},
         {plan.batches.tables(name) for name in plan.names} | {plan.batches.study},
     ]
     assert all(one and not one & other for one, other in pairwise(stages))
-    assert set.union(*stages) <= set(plan.batches.names)
+    assert set.union(*stages) == set(plan.batches.minutes)
+
+
+def test_a_batch_asks_for_its_own_time_and_not_for_that_of_every_job_in_it():
+    plan = Plan.read(["config/config.yaml"])
+    asked = plan.batches.minutes
+    assert TO_START < asked["tables_1"] < len(plan.names) < asked["scores_1"]  # whole minutes for every job: 160
+    assert all(minutes < 60 for minutes in asked.values())
 
 
 def test_forests_travel_with_their_dataset():

@@ -20,7 +20,7 @@ for dataset, variants in PLAN.variants_by_dataset.items():
             "../../environment.yml"
         resources:
             mem_mb=growing(PLAN.memory(dataset)),
-            runtime=growing(PLAN.minutes(PLAN.costs.variants(dataset))),
+            runtime=minutes(PLAN.minutes(PLAN.costs.variants(dataset))),
         params:
             protocol=PLAN.variant_protocol(dataset),
             repetitions=PLAN.variant_repetitions,

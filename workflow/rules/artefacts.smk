@@ -330,7 +330,7 @@ rule build_pdf:
     conda:
         "../../environment.yml"
     resources:
-        runtime=growing(15),
+        runtime=minutes(15),
     params:
         run=PLAN.run,
         datasets=PLAN.names,

@@ -24,7 +24,8 @@ from joints.runtime.files import write_text
 from joints.runtime.fingerprint import Code, script_digest, source_stamp
 from joints.runtime.job import RECORD, read_record
 from joints.runtime.log import CPU_SECONDS
-from joints.runtime.one_run import KEPT, check_machine, remember_submissions
+from joints.runtime.one_run import KEPT, check_machine
+from joints.runtime.slurm import fate, longest_minutes, remember_submissions
 from joints.study.submissions import submissions
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
@@ -64,11 +65,18 @@ config.update(PLAN.config)
 
 # Where jobs are submitted to a cluster, short ones travel together.
 SUBMITTED = workflow.resource_settings.nodes is not None
+# Slurm would keep a job that asks for more than its partition's limit in the queue for ever.
+LIMIT = None
 if SUBMITTED:
-    travel_together(PLAN.batches.names)
+    asked = workflow.resource_settings.default_resources or {}
+    partition = (
+        asked.get("slurm_partition").raw if "slurm_partition" in set(asked) else ""
+    )
+    LIMIT = longest_minutes(str(partition).strip("\"'"))
+    travel_together(PLAN.batches.minutes, LIMIT)
 
 # for the progress line and the core-hours of a dry run
-expect(PLAN.costs.expected, workflow, submissions if SUBMITTED else None)
+expect(PLAN.costs.expected, workflow, submissions if SUBMITTED else None, fate)
 
 
 # What the run remembers for its jobs; a job that is a Snakemake of its own, on a cluster, takes the main one's digests.
@@ -117,6 +125,16 @@ def growing(amount, *names):
 
     def ask(wildcards, attempt):
         return attempt * (of(amount, *names)(wildcards) if names else amount)
+
+    return ask
+
+
+def minutes(amount, *names):
+    """The time that a job asks for, like `growing`, and not more than a job may have."""
+    asked = growing(amount, *names)
+
+    def ask(wildcards, attempt):
+        return min(asked(wildcards, attempt), LIMIT or sys.maxsize)
 
     return ask
 

@@ -17,7 +17,7 @@ rule grow_forests:
         "../../environment.yml"
     resources:
         mem_mb=growing(PLAN.memory, "dataset"),
-        runtime=growing(PLAN.forest_minutes, "dataset", "repetitions"),
+        runtime=minutes(PLAN.forest_minutes, "dataset", "repetitions"),
     params:
         protocol=of(PLAN.fold_settings, "dataset"),
         repetitions=of(members, "repetitions"),
@@ -51,7 +51,7 @@ for job in PLAN.score_jobs:
         threads: job.threads
         resources:
             mem_mb=growing(PLAN.memory(job.dataset)),
-            runtime=growing(PLAN.minutes(job.seconds)),
+            runtime=minutes(PLAN.minutes(job.seconds)),
         params:
             protocol=PLAN.score_settings(job.dataset),
             models=models_and_code(job),

@@ -42,7 +42,7 @@ rule score_wine:
     threads: 2
     resources:
         mem_mb=growing(2000),
-        runtime=growing(PLAN.wine_minutes, "reading"),
+        runtime=minutes(PLAN.wine_minutes, "reading"),
     params:
         settings=PLAN.outlier_settings("wine", without=("datasets",)),
         code=code("score_wine"),
@@ -65,7 +65,7 @@ rule score_images:
     threads: 2
     resources:
         mem_mb=growing(8000),
-        runtime=growing(PLAN.image_minutes),
+        runtime=minutes(PLAN.image_minutes),
     params:
         foreign=PLAN.foreign_kinds,
         settings=PLAN.outlier_settings("images", without=("dataset", "foreign")),

@@ -6,12 +6,14 @@ rule simulate_theory:
         table=FILES.results / "theory.csv",
     log:
         FILES.logs / "theory" / "simulate.log",
+    group:
+        batch(PLAN.batches.scores("simulate_theory"))
     conda:
         "../../environment.yml"
     threads: 2
     resources:
         mem_mb=growing(2000),
-        runtime=growing(120),
+        runtime=minutes(PLAN.theory_minutes),
     params:
         settings=PLAN.theory,
         code=code("simulate_theory"),

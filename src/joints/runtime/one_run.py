@@ -7,25 +7,23 @@ locks.  Runs of other names write to other folders, and go on beside it.
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import os
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from joints.errors import JointsError
 from joints.patches.snakemake_locks import locks_about
+from joints.runtime.slurm import cancel_submissions
 
 KEPT = Path(".snakemake") / "joints"  # what the runs in a folder must remember, in a folder per run
 LEAST_MEMORY = 1_000_000_000  # bytes
-SLURM = "slurm"  # the file with the name that all submissions of a run have
 SECONDS_TO_LEAVE = 30.0  # then a job that was asked to end is killed
 
 _held: list[IO[str]] = []  # open until the process ends
@@ -113,51 +111,6 @@ def _end(path: Path, process: int) -> bool:
         except ProcessLookupError:
             pass
     return False
-
-
-def remember_submissions(folder: Path, scheduler: Any) -> None:
-    """Leave the name of a run's submissions to Slurm, if there are any, where `cancel_submissions` finds it.
-
-    A process that is not killed takes it away again: it waits for its jobs, or cancels them.
-    """
-    name = getattr(getattr(scheduler, "_executor", None), "run_uuid", None)
-    if name:
-        record = (folder / SLURM).absolute()
-        record.write_text(name)
-        atexit.register(record.unlink, missing_ok=True)
-
-
-def cancel_submissions(folder: Path) -> None:
-    """Cancel the jobs that a killed run has left in Slurm's queue, and wait until the last one is gone."""
-    record = folder / SLURM
-    if not record.is_file():
-        return
-    name = record.read_text().strip()
-    left = _queued(name, record)
-    if left:
-        # killed at once: Snakemake on a node would remove results that the new run has already seen
-        for how in (["--signal=KILL", "--full"], []):
-            subprocess.run(["scancel", *how, *left], capture_output=True, check=False)
-        give_up = time.monotonic() + SECONDS_TO_LEAVE
-        while _queued(name, record):
-            if time.monotonic() > give_up:
-                raise JointsError(f"Slurm does not cancel what a killed run has left: try `scancel --name={name}`")
-            time.sleep(0.5)
-        many = f"{len(left)} submission{'s' if len(left) > 1 else ''}"
-        print(f"joints: cancelled {many} that a killed run had left", file=sys.stderr)
-    record.unlink()
-
-
-def _queued(name: str, record: Path) -> list[str]:
-    """The ids of the submissions with a name that wait or run; JointsError if Slurm does not answer."""
-    command = ["squeue", "--noheader", "--format=%A", f"--name={name}"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    except (OSError, subprocess.CalledProcessError):
-        raise JointsError(
-            "a killed run may have left submissions in Slurm's queue, and squeue does not answer here: start where it "
-            f"does, or delete {record} once `squeue --name={name}` lists nothing"
-        ) from None
 
 
 def open_lock(path: Path) -> IO[str]:

@@ -506,6 +506,10 @@ class Plan:
     def image_minutes(self) -> int:
         return self.minutes(self.costs.job("score_images", {})) if "images" in self.studies else 0
 
+    @property
+    def theory_minutes(self) -> int:
+        return self.minutes(self.costs.job("simulate_theory", {}))
+
     def size(self, dataset: str) -> float:
         """The cells of a dataset according to the catalogue, in units of 100,000."""
         numbers = self.datasets[dataset].numbers
