@@ -18,7 +18,13 @@ from joints.render.choice_plot import draw_choice
 
 DOMAINS = {2: 3, 3: 2}
 LSPN = {"leaves": "lspn", "min_rows": 5, "max_depth": 3}
-KINDS = {"factorised": {}, "lspn": {**LSPN, "truncate": True}, "lspn, not cut": LSPN}
+KINDS = {
+    "factorised": {},
+    "lspn": LSPN,
+    "lspn, not cut": {**LSPN, "truncate": False},
+    "likelihood": {"objective": "likelihood"},
+    "own units": {"relative_sd": False},
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +54,22 @@ def test_the_choice_can_be_given(table, kind):
     assert given.tried_ == {} and given.oob_log_loss_ is None
 
 
-def test_the_choice_depends_on_the_seed_alone(table, forest):
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_the_choice_depends_on_the_seed_alone(table, kind):
     X, y = table
-    models = [
-        GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, n_jobs=n).fit(X, y) for n in (1, 3)
-    ]
-    models.append(GenerativeForestClassifier.from_forest(forest))
+
+    def model(n_jobs):
+        return GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, n_jobs=n_jobs, **kind)
+
+    models = [model(n).fit(X, y) for n in (1, 3)]
+    grown = {name: value for name, value in kind.items() if name == "max_depth"}
+    forest = ForestClassifier(12, categorical_features=DOMAINS, random_state=0, **grown).fit(X, y)
+    others = {name: value for name, value in kind.items() if name not in grown}
+    models.append(GenerativeForestClassifier.from_forest(forest, **others))
     for other in models[1:]:
         pd.testing.assert_frame_equal(pd.DataFrame(other.tried_), pd.DataFrame(models[0].tried_))
         assert other.combine_ == models[0].combine_ and other.min_sd_ == models[0].min_sd_
+        np.testing.assert_array_equal(other.leaves_.parameters, models[0].leaves_.parameters)
 
 
 def test_what_was_tried(forest):
@@ -69,6 +82,20 @@ def test_what_was_tried(forest):
     assert {0.1, 1e-6} <= set(tried["smoothing"])
     likely = pd.DataFrame(GenerativeForestClassifier.from_forest(forest, objective="likelihood").tried_)
     assert likely["log_likelihood"].max() >= tried["log_likelihood"].max()
+
+
+def test_what_was_tried_with_learned_leaves(table):
+    """The smoothing by factorised leaves, the rest by those that are used."""
+    gef = GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, **LSPN).fit(*table)
+    tried = pd.DataFrame(gef.tried_)
+    tried = tried[~tried["complete"]]
+    factorised, own = (tried[tried["leaves"] == kind] for kind in ("factorised", "lspn"))
+    assert len(factorised) + len(own) == len(tried)
+    assert factorised.loc[factorised["log_loss"].idxmin(), "smoothing"] == gef.smoothing_
+    assert set(own["smoothing"]) == {gef.smoothing_} and own["min_sd"].nunique() >= 3
+    best = own.loc[own["log_loss"].idxmin()]
+    assert (best["min_sd"], best["combine"]) == (gef.min_sd_, ways(gef)[0])
+    assert (best["log_loss"], best["score"]) == (gef.oob_log_loss_, gef.oob_score_)
 
 
 def ways(gef):
@@ -237,22 +264,27 @@ def test_without_rows_that_a_tree_did_not_see(table):
         ).fit(X, y)
 
 
-def test_theorem_1_with_chosen_widths():
+@pytest.mark.parametrize("objective", ["log_loss", "likelihood"])
+def test_theorem_1_with_chosen_widths(objective):
     X, y = load_wine(return_X_y=True)
     forest = ForestClassifier(20, random_state=0).fit(X[::2], y[::2])
-    gef = GenerativeForestClassifier.from_forest(forest, combine="average")
+    gef = GenerativeForestClassifier.from_forest(forest, combine="average", objective=objective)
     assert gef.min_sd_ < 1
     np.testing.assert_allclose(gef.predict_proba(X), forest.predict_proba(X), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("relative", [True, False])
 @pytest.mark.parametrize("objective", ["log_loss", "likelihood"])
-@pytest.mark.parametrize("kind", [{}, {"leaves": "lspn", "truncate": True, "min_rows": 5, "max_depth": 2}], ids=str)
-def test_densities_integrate_to_one(objective, kind):
+@pytest.mark.parametrize("kind", [{}, {"leaves": "lspn", "min_rows": 5, "max_depth": 2}], ids=str)
+def test_densities_integrate_to_one(objective, kind, relative, missing):
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 150)
     X = np.column_stack([random.normal(y, 0.4), random.normal(-y, 1.0), (random.random(150) < 0.3 + 0.4 * y)])
-    gef = GenerativeForestClassifier(6, categorical_features={2: 2}, random_state=0, objective=objective, **kind)
-    gef.fit(X, y)
+    X = hide(random, X, missing)
+    settings = {"objective": objective, "relative_sd": relative, **kind}
+    gef = GenerativeForestClassifier(6, categorical_features={2: 2}, random_state=0, **settings).fit(X, y)
+    assert len(set(gef.tried_["min_sd"])) > 2
     values, nothing = np.linspace(-8, 8, 40_001), np.full(40_001, np.nan)
     one_and_category = [np.column_stack([values, nothing, np.full_like(values, c)]) for c in (0.0, 1.0)]
     for rows in (one_and_category, [np.column_stack([nothing, values, nothing])]):
@@ -310,6 +342,25 @@ def test_progress_and_picture(forest, capsys):
     assert all("out of bag" in line for line in lines)
     axes = draw_choice(gef)
     assert len(axes.get_lines()) == 8 and axes.get_ylabel() == "out-of-bag log-loss"
+    assert not axes.get_legend().get_window_extent().overlaps(axes.get_window_extent())
     fixed = GenerativeForestClassifier.from_forest(forest, min_sd=1.0, smoothing=0.1, combine="average")
     with pytest.raises(ValueError, match="Nothing was tried"):
         draw_choice(fixed)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_the_picture_shows_the_choice(table, kind):
+    """Its ring is on what was optimised, at the best of the widths and of the ways to combine the trees."""
+    # of factorised leaves the smoothing is chosen after the width, of LearnSPN's before it
+    given = {} if "leaves" in kind else {"smoothing": 0.1}
+    gef = GenerativeForestClassifier(12, categorical_features=DOMAINS, random_state=0, **given, **kind)
+    *lines, ring = draw_choice(gef.fit(*table)).get_lines()
+    x, y = ring.get_data()
+    assert x == [gef.min_sd_]
+    every = np.concatenate([line.get_ydata() for line in lines])
+    if gef.objective == "likelihood":
+        assert len(lines) == 1 and y == every.max()
+    else:
+        assert len(lines) == 7 and y == every.min() == gef.oob_log_loss_
+    for line in lines:
+        assert (np.diff(line.get_xdata()) > 0).all()

@@ -61,6 +61,7 @@ class Trial(NamedTuple):
     score: float
     log_likelihood: float
     complete: bool  # whether the rows were complete, or features had been removed
+    leaves: str  # the kind of leaves
 
 
 class Questions(NamedTuple):
@@ -248,9 +249,9 @@ class Search:
         smallest_sd = smallest_sds(self.sd, min_sd, self.relative_sd)
         return widen(raw, self.forest, self.data.n_categories, smallest_sd, self.truncate, self.n_jobs)
 
-    def choose(self, learn: Learn) -> tuple[Trial, Leaves]:
-        """The best of what was tried, and the leaves that belong to it."""
-        n_categories, given = self.data.n_categories, self.given
+    def choose(self, learn: Learn, kind: str) -> tuple[Trial, Leaves]:
+        """The best of what was tried with this kind of leaves, and the leaves that belong to it."""
+        self.kind, n_categories, given = kind, self.data.n_categories, self.given
         smoothings = SMOOTHINGS if given.smoothing == "auto" and n_categories.any() else (given.smoothing,)
         if smoothings == ("auto",):
             smoothings = (PUBLISHED.smoothing,)
@@ -301,7 +302,7 @@ class Search:
 
     def _try(self, raw: Leaves, min_sd: float, smoothing: float) -> Trial:
         """Ask all questions; returns the best way to combine the trees."""
-        nothing = Trial(min_sd, smoothing, "average", np.nan, np.nan, np.nan, complete=False)
+        nothing = Trial(min_sd, smoothing, "average", np.nan, np.nan, np.nan, complete=False, leaves=self.kind)
         found = self._ask(self.questions, self.leaves(raw, min_sd), nothing)
         best = min(found, key=lambda trial: trial.log_loss)
         self._say(best)
@@ -355,7 +356,7 @@ def combine_of(strength: float) -> Way:
 def table_of(trials: list[Trial]) -> dict[str, np.ndarray]:
     """The trials as columns."""
     columns = dict(zip(Trial._fields, zip(*trials, strict=True), strict=True))
-    kinds = {"combine": object, "complete": bool}
+    kinds = {"combine": object, "complete": bool, "leaves": object}
     return {name: np.array(values, dtype=kinds.get(name, np.float64)) for name, values in columns.items()}
 
 

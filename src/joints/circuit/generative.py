@@ -338,9 +338,9 @@ class_weight, warm_start, random_state, n_jobs
 
         if self.leaves == "lspn" and given.smoothing == "auto" and data.n_categories.any():
             # circuits are learned once, with the smoothing that is best for factorised leaves
-            found, _ = search.choose(lambda smoothing: learn(smoothing, "factorised"))
+            found, _ = search.choose(lambda smoothing: learn(smoothing, "factorised"), "factorised")
             search.given = given._replace(smoothing=found.smoothing)
-        best, self.leaves_ = search.choose(learn)
+        best, self.leaves_ = search.choose(learn, self.leaves)
         self.min_sd_, self.smoothing_ = best.min_sd, best.smoothing
         self.combine_ = search.combine(best, self.leaves_)
         self.oob_log_loss_, self.oob_score_, self.tried_ = best.log_loss, best.score, table_of(search.trials)
