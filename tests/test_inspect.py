@@ -77,7 +77,7 @@ def test_models_of_another_kind_are_named(table):
     forest = ForestClassifier(2, random_state=0).fit(X, y)
     spn = LearnSPNClassifier(random_state=0).fit(X, y)
     for ask, model in ((information_gain, forest), (robustness, forest)):
-        with pytest.raises(TypeError, match="a ForestClassifier: .* takes a GenerativeForestClassifier or LearnSPN"):
+        with pytest.raises(TypeError, match=r"a ForestClassifier: .* takes a GenerativeForestClassifier or LearnSPN"):
             ask(model, X)
     with pytest.raises(TypeError, match="a LearnSPNClassifier: this function takes a ForestClassifier or Generative"):
         feature_importances(spn)

@@ -2,7 +2,7 @@
 Regression: quantiles, whatever is missing
 ==========================================
 
-`GenerativeForestRegressor` has a density of the target in every leaf.  A row gets a whole distribution, also where
+``GenerativeForestRegressor`` has a density of the target in every leaf.  A row gets a whole distribution, also where
 features are missing: what is not known makes it wider.
 """
 
@@ -12,12 +12,12 @@ import numpy as np
 from joints import GenerativeForestRegressor
 
 rng = np.random.default_rng(0)
-X = np.column_stack([rng.uniform(-3, 3, 1500), rng.integers(0, 2, 1500)])
+X = np.column_stack([rng.uniform(-3, 3, 1500), rng.random(1500) < 0.3])
 y = np.sin(X[:, 0]) + 2 * X[:, 1] + rng.normal(0, 0.1 + 0.1 * np.abs(X[:, 0]))
-gef = GenerativeForestRegressor(50, categorical_features={1: 2}, random_state=0).fit(X, y)
+gef = GenerativeForestRegressor(50, min_samples_leaf=15, categorical_features={1: 2}, random_state=0).fit(X, y)
 
 # %%
-# With both features, and with the second one missing: it decides between two bands.
+# With both features, and with the second one missing: it decides between two bands, of which one is rarer.
 
 grid = np.linspace(-3, 3, 200)
 fig, axes = plt.subplots(1, 2, figsize=(7, 3.2), sharey=True, layout="constrained")

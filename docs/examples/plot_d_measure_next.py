@@ -2,7 +2,7 @@
 Which feature is worth measuring next?
 ======================================
 
-`joints.inspect.information_gain` says by how much each missing feature would reduce the entropy of the class, on
+``joints.inspect.information_gain`` says by how much each missing feature would reduce the entropy of the class, on
 average over the values that it may have.  Here wines are measured one feature at a time, the best first, or in random
 order.
 """

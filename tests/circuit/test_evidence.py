@@ -181,7 +181,7 @@ def test_evidence_is_not_taken_for_a_table(model, table):
     for ask in (forest.predict, model.answer, Evidence(evidence).__array__, lambda e: forest.fit(e, [0])):
         with pytest.raises(TypeError, match="more than a table of values"):
             ask(evidence)
-    with pytest.raises(ValueError, match="between is .*: give a mapping"):
+    with pytest.raises(ValueError, match=r"between is .*: give a mapping"):
         Evidence(NOTHING, between=[(0, 0, 1)])
 
 

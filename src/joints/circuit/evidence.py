@@ -18,9 +18,10 @@ ONE_OF = -1.0  # in the place of a code: the category is one of those allowed
 class Evidence:
     """Rows of which some features are known only to lie in an interval, or to be one of several categories.
 
-    All methods of `joints.GenerativeForestClassifier`, `joints.GenerativeForestRegressor` and
-    `joints.LearnSPNClassifier` that take rows take this in their place, but `fit` and `answer`.  The probabilities of evidence that cuts a feature's range into parts sum to that of no evidence about it;
-    whether a bound itself belongs to an interval does not matter, since densities give it no probability.
+    The methods of `joints.GenerativeForestClassifier`, `joints.GenerativeForestRegressor` and
+    `joints.LearnSPNClassifier` that take rows take this in their place, but for `fit` and `answer`.  The probabilities
+    of evidence that cuts a feature's range into parts sum to that of no evidence about it; whether a bound itself
+    belongs to an interval does not matter, since densities give it no probability.
 
     Parameters
     ----------
