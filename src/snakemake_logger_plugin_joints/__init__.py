@@ -169,7 +169,7 @@ def last_words(log: Path, start: float) -> str:
 def what_failed(text: str) -> str:
     """What went wrong inside of Snakemake, from its message.
 
-    >>> what_failed('RuleException:\\nOSError in file "a.smk", line 2:\\n[Errno 28] No space left on device\\n  File ...')
+    >>> what_failed('RuleException:\\nOSError in file "a.smk", line 2:\\n[Errno 28] No space left on device')
     'OSError: [Errno 28] No space left on device'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]

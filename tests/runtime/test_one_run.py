@@ -8,9 +8,9 @@ import pytest
 
 from joints.errors import JointsError
 from joints.runtime import one_run
-from joints.runtime.one_run import end_jobs, take_run
+from joints.runtime.one_run import end_jobs, remember_locks, take_run
 
-TAKE = "from joints.runtime.one_run import *; take_run({run!r}, ['results/{run}'], Path('locks'), Path('kept'))"
+TAKE = "from joints.runtime.one_run import *; take_run({run!r}, Path('kept'))"
 JOB = "from joints.runtime.one_run import *; register_job(Path('kept/quick'))"
 STAY = "; print('in', flush=True); time.sleep(60)"
 
@@ -32,13 +32,22 @@ def process(code):
 
 
 def take(run="quick"):
-    take_run(run, [f"results/{run}"], one_run.Path("locks"), one_run.Path("kept"))
+    take_run(run, one_run.Path("kept"))
+
+
+def lock(here, run="quick", number=0):
+    """A lock of Snakemake's, on a file of a run that has noted it."""
+    path = here / "locks" / f"{number}.output.lock"
+    path.write_text(f"results/{run}/it.csv\n")
+    (here / "kept" / run).mkdir(parents=True, exist_ok=True)
+    remember_locks(here / "kept" / run, [path])
+    return path
 
 
 def test_a_second_run_of_the_name_is_refused_and_another_name_is_not(here):
     with process(TAKE.format(run="quick")) as first:
         for i, run in enumerate(("quick", "paper")):
-            (here / "locks" / f"{i}.output.lock").write_text(f"results/{run}/it.csv\n")
+            lock(here, run, i)
         with pytest.raises(JointsError, match=rf"'quick' is already active in this folder \(process {first.pid} on"):
             take()
         take("paper")
@@ -56,10 +65,20 @@ def test_a_run_on_another_machine_keeps_its_locks(here):
     take()  # it had ended
     one_run._held.pop().close()
     (here / "kept" / "quick" / "lock").write_text("process 7 on elsewhere\n")
-    (here / "locks" / "0.output.lock").write_text("results/quick/it.csv\n")
+    lock(here)
     with pytest.raises(JointsError, match=r"started elsewhere \(process 7 on elsewhere\).*snakemake --unlock"):
         take()
     assert (here / "locks" / "0.output.lock").exists()
+
+
+def test_a_lock_that_another_snakefile_has_made_stays(here):
+    """On files of this run, and under the name of a lock that this run once had."""
+    old = lock(here)
+    (here / "locks" / "1.input.lock").write_text("results/quick/it.csv\n")
+    old.rename(here / "elsewhere")
+    old.write_text("results/quick/it.csv\n")
+    take()
+    assert len(list((here / "locks").iterdir())) == 2
 
 
 def test_jobs_without_a_master_are_ended(here, capfd):

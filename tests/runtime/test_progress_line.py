@@ -141,7 +141,7 @@ def test_a_job_that_could_not_say_why_it_failed(handler, tmp_path):
 
 def test_what_snakemake_says_before_a_job_fails(handler):
     """Here it could not write the script of one job; the other was killed."""
-    full = 'RuleException:\nOSError in file "a.smk", line 24:\n[Errno 28] No space left on device\n  File "b.py", line 3'
+    full = 'RuleException:\nOSError in file "a.smk", line 24:\n[Errno 28] No space left on device\n  File "b.py"'
     tell(handler, LogEvent.ERROR, msg=full)
     for job in (1, 2):
         tell(handler, LogEvent.JOB_ERROR, rule_name="fetch", jobid=job, log=[], aux={})

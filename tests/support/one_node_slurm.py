@@ -27,9 +27,12 @@ class NoSlurm(Exception):
 
 
 class Slurm:
-    """munged, slurmctld and slurmd on free ports; `close` ends the processes that were started, by their ids."""
+    """munged, slurmctld and slurmd on free ports; `close` ends the processes that were started, by their ids.
 
-    def __init__(self, folder: Path, cpus: int = 2, megabytes: int = 6000) -> None:
+    Jobs that use more memory than they ask for are killed, and none may ask for more `minutes`.
+    """
+
+    def __init__(self, folder: Path, cpus: int = 2, megabytes: int = 6000, minutes: int = 10) -> None:
         missing = [name for name in PROGRAMS if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
         if missing:
             raise NoSlurm(f"there is no {missing[0]}")
@@ -43,14 +46,14 @@ class Slurm:
         for name in ("state", "spool"):
             (folder / name).mkdir(parents=True)
         PLACE.parent.mkdir(exist_ok=True)
-        PLACE.write_text(self._configuration(cpus, megabytes))
+        PLACE.write_text(self._configuration(cpus, megabytes, minutes))
         try:
             self._start()
         except BaseException:
             self.close()
             raise
 
-    def _configuration(self, cpus: int, megabytes: int) -> str:
+    def _configuration(self, cpus: int, megabytes: int, minutes: int) -> str:
         host, folder = socket.gethostname().split(".")[0], self.folder
         ports = [_free_port(), _free_port()]
         return f"""\
@@ -74,7 +77,10 @@ SchedulerParameters=sched_interval=1,sched_min_interval=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={megabytes} State=UNKNOWN
-PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+PartitionName=main Nodes=ALL Default=YES MaxTime={minutes} State=UP
 """
 
     def _start(self) -> None:

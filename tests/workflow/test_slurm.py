@@ -1,6 +1,7 @@
 """The smallest run on a Slurm of one node: the same bytes as here, and faults that only a cluster has."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -85,7 +86,10 @@ def wait_for_jobs(slurm, process, but=""):
 
 
 def test_killed_and_cancelled_runs_complete(slurm, here, there):
-    """The main process is killed; the next one cancels what it left, and loses a job itself; the last one completes."""
+    """The main process is killed; the next one cancels what it left, and loses a job itself.
+
+    The last one completes, although a job runs out of memory, which is tried again with more.
+    """
     shutil.copytree(here.folder / "results", there.folder / "results")
     shutil.copytree(here.folder / "figures", there.folder / "figures")
     shutil.copytree(here.folder / ".snakemake", there.folder / ".snakemake")
@@ -104,7 +108,9 @@ def test_killed_and_cancelled_runs_complete(slurm, here, there):
         "Error: the batch tables_1 (compare_methods, draw_study, render_agreement and 3 more) ended without" in out
     ), out
     assert "SLURM status is: 'CANCELLED'" in out and len(out.splitlines()) < 10, out
-    process = on_slurm(there)
+    process = on_slurm(there, "--default-resources", "mem_mb=100 * attempt ** 5", "runtime=3")
     out = finish(process)
     assert process.returncode == 0, out
+    asked, used = re.findall(r"it asked for (\d+)M of memory and 00:10:00 of time and used (\d+)M", out)[0]
+    assert int(asked) < int(used) and " 2 failed" not in out.splitlines()[-1], out
     assert lasting(there) == lasting(here)

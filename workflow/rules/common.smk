@@ -1,5 +1,6 @@
 # What the rules share: the plan of the run, and helpers that pass questions on to joints.study.plan.
 
+import contextlib
 import functools
 import os
 import sys
@@ -24,7 +25,7 @@ from joints.runtime.files import write_text
 from joints.runtime.fingerprint import Code, script_digest, source_stamp
 from joints.runtime.job import RECORD, read_record
 from joints.runtime.log import CPU_SECONDS
-from joints.runtime.one_run import KEPT, check_machine
+from joints.runtime.one_run import KEPT, check_machine, remember_locks
 from joints.runtime.slurm import fate, longest_minutes, remember_submissions
 from joints.study.submissions import submissions
 from joints.study.layout import fill, members
@@ -35,7 +36,10 @@ from snakemake_logger_plugin_joints import expect
 if workflow.is_main_process:
     # the first job that has to compile makes this file and says so
     marker = Path(".snakemake/joints.compiling").absolute()
-    marker.unlink(missing_ok=True)
+    with contextlib.suppress(
+        OSError
+    ):  # a folder that cannot be written to is named when the run starts
+        marker.unlink(missing_ok=True)
     os.environ.update(JOINTS_COMPILING=str(marker))
 
 
@@ -87,7 +91,10 @@ STAMP = source_stamp(SCRIPTS)
 DIGESTS = {} if workflow.is_main_process else read_record(CODE_RECORD)["digests"]
 
 if workflow.is_main_process:
-    ask_before_locking(functools.partial(begin_run, PLAN, CODE_RECORD, STAMP, DIGESTS))
+    ask_before_locking(
+        functools.partial(begin_run, PLAN, CODE_RECORD, STAMP, DIGESTS),
+        functools.partial(remember_locks, KEPT / PLAN.run),
+    )
 
 
 # not in a dry run, and not in jobs

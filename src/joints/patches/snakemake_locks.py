@@ -8,17 +8,16 @@ folder of locks, with those of every other run (`FilePersistence._delete_locks`)
 Seen: a run that is ended by SIGKILL leaves `.snakemake/locks/0.input.lock` and `0.output.lock`, and the next one stops.
 Of two runs in one folder the first to end deletes the locks of the second, and a third one may then start beside it.
 
-Here a run asks before it locks (the system's own locks end with the process that holds them, so that the caller can
-tell what is left of a killed run), and removes only what it made itself.  Locks in a database (`--persistence-backend
-db`) are left to Snakemake, and `snakemake --unlock` still removes everything.
+Here a run asks before it locks, tells which locks it has made (the system's own locks end with the process that holds
+them, so that the caller can tell what is left of a killed run), and removes only these.  Locks in a database
+(`--persistence-backend db`) are left to Snakemake, and `snakemake --unlock` still removes everything.
 
-Tested with Snakemake 9.20.0 to 9.27.1.  With another version, or with files in the folder of locks that are not known,
-nothing is changed, with a warning; `snakemake --unlock` is the way out.
+Tested with Snakemake 9.20.0 to 9.27.1.  With another version nothing is changed, with a warning; `snakemake --unlock`
+is the way out.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,11 +26,10 @@ from typing import Any
 from joints.patches.versions import Tested, warn
 
 TESTED = Tested("snakemake", "9.20.0", "9.27.1")
-LOCK = re.compile(r"\d+\.(input|output)\.lock")
 
 
-def ask_before_locking(enter: Callable[[Path], None]) -> bool:
-    """Let Snakemake call `enter` with its folder of locks before it locks; False, with a warning, if it cannot be."""
+def ask_before_locking(enter: Callable[[], None], made: Callable[[Sequence[Path]], None]) -> bool:
+    """Let Snakemake call `enter` before it locks, and `made` with its locks; False, with a warning, if it cannot be."""
     from snakemake.persistence import file
 
     doubt = TESTED.doubt()
@@ -42,12 +40,11 @@ def ask_before_locking(enter: Callable[[Path], None]) -> bool:
 
     @contextmanager
     def lock(self: Any) -> Iterator[None]:
-        folder = Path(self._lockdir)
-        folder.mkdir(parents=True, exist_ok=True)
-        enter(folder)
+        enter()
         # a job of a killed run may have removed a file since Snakemake saw it; Snakemake does this a moment later
         self.dag.workflow.iocache.deactivate()
         with usual[0](self):
+            made([Path(path) for path in self._lockfile.values()])
             yield
 
     def delete_locks(self: Any) -> None:
@@ -59,17 +56,3 @@ def ask_before_locking(enter: Callable[[Path], None]) -> bool:
 
     file.FilePersistence.lock, file.FilePersistence._delete_locks = lock, delete_locks
     return True
-
-
-def locks_about(locks: Path, folders: Sequence[str | Path]) -> list[Path]:
-    """The locks, in Snakemake's folder of them, on files in some folders; none, with a warning, if one is unknown."""
-    found = sorted(locks.iterdir()) if locks.is_dir() else []
-    unknown = [path.name for path in found if not (LOCK.fullmatch(path.name) and path.is_file())]
-    if unknown:
-        warn(
-            f"{locks} holds {unknown[0]}, which is not one of Snakemake's known locks: locks of killed runs are left; "
-            "remove them by `snakemake --unlock`."
-        )
-        return []
-    starts = tuple(f"{Path(folder).as_posix()}/" for folder in folders)
-    return [path for path in found if any(line.startswith(starts) for line in path.read_text().splitlines())]

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO
 
 from joints.errors import JointsError
-from joints.patches.snakemake_locks import locks_about
 from joints.runtime.slurm import cancel_submissions
 
+LOCKS = "locks"  # the file with the locks that Snakemake has made for a run
 KEPT = Path(".snakemake") / "joints"  # what the runs in a folder must remember, in a folder per run
 LEAST_MEMORY = 1_000_000_000  # bytes
 SECONDS_TO_LEAVE = 30.0  # then a job that was asked to end is killed
@@ -41,17 +41,10 @@ def check_machine(base: str | Path) -> None:
         )
 
 
-def take_run(run: str, folders: Sequence[Path], locks: Path, kept: Path = KEPT) -> None:
+def take_run(run: str, kept: Path = KEPT) -> None:
     """Become the one process that works on a run; JointsError if there is another.
 
-    Parameters
-    ----------
-    run : str
-        The name of the run.
-    folders : sequence of paths
-        Where the run writes.
-    locks : path
-        Snakemake's folder of locks.
+    A lock that another host holds may not be seen where locks are local to a host; then Snakemake's own tell.
     """
     folder = kept / run
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +52,7 @@ def take_run(run: str, folders: Sequence[Path], locks: Path, kept: Path = KEPT) 
     handle.seek(0)
     owner = handle.read().strip()
     host = socket.gethostname()
-    left = locks_about(locks, folders)
+    left = _locks_left(folder)
     if not _lock(handle):
         raise JointsError(f"the run {run!r} is already active in this folder ({owner}): wait until it ends")
     if left and owner and owner.rpartition(" on ")[2] != host:
@@ -75,6 +68,26 @@ def take_run(run: str, folders: Sequence[Path], locks: Path, kept: Path = KEPT) 
     end_jobs(folder)
     for path in left:
         path.unlink(missing_ok=True)
+
+
+def remember_locks(folder: Path, locks: Sequence[Path]) -> None:
+    """Note which locks of Snakemake's are those of this run: the next one removes them if this one is killed."""
+    (folder / LOCKS).write_text("".join(f"{_identity(path)} {path.absolute()}\n" for path in locks))
+
+
+def _locks_left(folder: Path) -> list[Path]:
+    """The locks that an earlier run has noted and left; not those of the same names that somebody else has made."""
+    record = folder / LOCKS
+    noted = [line.split(" ", 1) for line in record.read_text().splitlines()] if record.is_file() else []
+    return [Path(path) for identity, path in noted if identity == _identity(Path(path))]
+
+
+def _identity(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:
+        return "gone"
+    return f"{found.st_ino}.{found.st_mtime_ns}"
 
 
 def register_job(folder: Path) -> None:

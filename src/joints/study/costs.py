@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ANY_JOB = 1.0  # starting a job, and what the small ones do
 REPORT = 15.0
+THEORY = 20.0  # a million simulated rows
 FOREST, OUTLIERS = "forest", "outliers"  # measured like models: per fold, and per repetition
 GUESSES = {FOREST: 1.0, OUTLIERS: 5.0}  # per 100,000 cells
 USUAL_RATES = 10  # that costs are given for
@@ -99,7 +100,14 @@ class Costs:
         """The jobs that have rules of their own."""
         scores = {job.name: job.seconds for job in self.plan.score_jobs}
         variants = {f"score_variants_{name}": self.variants(name) for name in self.plan.variants_by_dataset}
-        return {**scores, **variants, "build_report": REPORT}
+        return {**scores, **variants, "build_report": REPORT, "simulate_theory": self._theory()}
+
+    def _theory(self) -> float:
+        settings = self.plan.theory
+        if not settings:
+            return 0.0
+        rows = sum(settings["rows"]) + settings["example_rows"] * len(settings["epsilons"])
+        return THEORY * rows * settings["repetitions"] / 1e6
 
     def _folds(self, dataset: str, repetitions: str) -> int:
         first, last = map(int, repetitions.split("-"))

@@ -39,13 +39,13 @@ def check_reference(
     )
 
 
-def begin_run(plan: Plan, record: Path, stamp: str, digests: Mapping[str, str], locks: Path) -> None:
+def begin_run(plan: Plan, record: Path, stamp: str, digests: Mapping[str, str]) -> None:
     """What happens when a run is about to start; not in a dry run, and not in jobs.
 
-    `record` is where the `stamp` and the `digests` of the code are kept for jobs, `locks` Snakemake's folder of locks.
+    `record` is where the `stamp` and the `digests` of the code are kept for jobs.
     """
     try:
-        take_run(plan.run, [plan.files.results, plan.files.figures], locks)
+        take_run(plan.run)
         remove_stale(plan)
         write_json(record, {"stamp": stamp, "digests": digests})
     except (JointsError, OSError) as error:
