@@ -98,7 +98,7 @@ def test_predicting_a_feature_ignores_its_own_column_and_checks_the_request(tabl
         gef.predict(X, target="colour")
     with pytest.raises(ValueError, match="4 features"):
         gef.predict(X, target=4)
-    with pytest.raises(ValueError, match="one of the classes"):
+    with pytest.raises(ValueError, match="not a class of the training data"):
         gef.predict(X, target=2, y=y + 7)
     with pytest.raises(ValueError, match="no y"):
         gef.predict_proba(X, y=y)

@@ -138,7 +138,7 @@ class _Mixtures:
             low, high = np.where(above < 0, x, low), np.where(above < 0, high, x)
             if (high - low <= 1e-12 * np.maximum(np.abs(low), np.abs(high))).all() or (np.abs(above) < 1e-13).all():
                 break
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 newton = x - above / self.pdf(x)
             x = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         return x
