@@ -41,7 +41,7 @@ def on_slurm(project, *arguments):
     return subprocess.Popen([*command, *arguments], cwd=project.folder, start_new_session=True, **pipes)
 
 
-def finish(process, seconds=600):
+def finish(process, seconds=1200):
     try:
         return process.communicate(timeout=seconds)[0]
     finally:
@@ -102,7 +102,7 @@ def test_killed_and_cancelled_runs_complete(slurm, here, there):
     process = on_slurm(there, "--retries", "0")
     (job,) = wait_for_jobs(slurm, process, but=left)
     subprocess.run(["scancel", job], check=True)
-    out = finish(process, 120)
+    out = finish(process, 300)
     assert process.returncode and "joints: cancelled 1 submission that a killed run had left" in out, out
     assert (
         "Error: the batch tables_1 (compare_methods, draw_study, render_agreement and 3 more) ended without" in out
