@@ -108,7 +108,7 @@ def test_killed_and_cancelled_runs_complete(slurm, here, there):
         "Error: the batch tables_1 (compare_methods, draw_study, render_agreement and 3 more) ended without" in out
     ), out
     assert "SLURM status is: 'CANCELLED'" in out and len(out.splitlines()) < 10, out
-    process = on_slurm(there, "--default-resources", "mem_mb=100 * attempt ** 5", "runtime=3")
+    process = on_slurm(there, "--default-resources", "mem_mb=100 * attempt ** 4", "runtime=3")
     out = finish(process)
     assert process.returncode == 0, out
     asked, used = re.findall(r"it asked for (\d+)M of memory and 00:10:00 of time and used (\d+)M", out)[0]
