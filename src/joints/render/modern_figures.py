@@ -17,6 +17,7 @@ from joints.study.modern import IMPUTATION
 from joints.study.summarise import at
 
 WIDTH = 7.0
+FEWEST_SHOWN = 0.001  # the share of rows that a bin needs to be drawn
 # Okabe and Ito's, with a line style each, so that they differ in greyscale as well
 LINES: list[tuple[str, Any]] = [
     ("#0072B2", "-"),
@@ -139,15 +140,19 @@ def cost_figure(
 
 
 def _place_labels(ax: Any, points: Sequence[tuple[MethodEntry, float, float]]) -> None:
-    """Labels to the right of their points, moved apart where they would overlap."""
+    """Labels to the right of their points, moved up or down as little as possible where they would overlap."""
     values = np.array([value for *_, value in points])
     span = max(float(np.ptp(values)), 1e-9)
-    ax.set_ylim(values.min() - 0.08 * span, values.max() + 0.08 * span)
     step, taken = 0.04 * span, list[tuple[float, float]]()
-    for entry, seconds, value in sorted(points, key=lambda point: point[2]):
-        y = value
-        while any(abs(y - other) < step and 1 / 6 < seconds / at < 6 for at, other in taken):
-            y += step / 4
+
+    def is_free(seconds: float, y: float) -> bool:
+        labels = (abs(y - other) < step and 1 / 6 < seconds / at < 6 for at, other in taken)
+        dots = (abs(y - value) < step / 2 and 1.05 < at / seconds < 4 for _, at, value in points)
+        return not (any(labels) or any(dots))
+
+    for entry, seconds, value in sorted(points, key=lambda point: (-point[1], point[2])):
+        places = (value + sign * k * step / 4 for k in range(400) for sign in (1, -1))
+        y = next(place for place in places if is_free(seconds, place))
         taken.append((seconds, y))
         ax.annotate(
             text(entry.label),
@@ -158,11 +163,15 @@ def _place_labels(ax: Any, points: Sequence[tuple[MethodEntry, float, float]]) -
             color=COLOURS[entry.colour],
             arrowprops={"arrowstyle": "-", "linewidth": 0.3, "color": GREY, "shrinkA": 0, "shrinkB": 0},
         )
+    heights = [*values, *(y for _, y in taken)]
+    ax.set_ylim(min(heights) - 2 * step, max(heights) + 2 * step)
 
 
 @paper_style()
 def reliability_figure(reliability: pd.DataFrame, methods: Sequence[MethodEntry], rate: float) -> Figure:
     """Share of correct predictions against confidence, one panel per method; the area of a point is its share of rows.
+
+    Bins with less than a thousandth of the rows are not drawn, but count in the calibration error in the corner.
 
     Parameters
     ----------
@@ -177,10 +186,11 @@ def reliability_figure(reliability: pd.DataFrame, methods: Sequence[MethodEntry]
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for ax, entry in zip(axes.flat, methods, strict=False):
         own = reliability[reliability["method"] == entry.name].sort_values("bin")
+        seen = own[own["weight"] >= FEWEST_SHOWN]
         colour = COLOURS[entry.colour]
         ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.7)
-        ax.plot(own["confidence"], own["correct"], color=colour, linewidth=0.9)
-        ax.scatter(own["confidence"], own["correct"], s=120 * own["weight"], color=colour, linewidth=0, zorder=3)
+        ax.plot(seen["confidence"], seen["correct"], color=colour, linewidth=0.9)
+        ax.scatter(seen["confidence"], seen["correct"], s=120 * seen["weight"], color=colour, linewidth=0, zorder=3)
         error = float((own["weight"] * (own["confidence"] - own["correct"]).abs()).sum())
         ax.text(0.03, 0.96, f"{100 * error:.1f} %", transform=ax.transAxes, va="top", fontsize=7)
         ax.set_title(text(entry.label), fontsize=7)
