@@ -9,6 +9,7 @@ import pandas as pd
 
 from joints.render import tables
 from joints.render.tables import Cell, Table, gain_text
+from joints.study.pairs import EQUIVALENCE
 from joints.study.plan import Plan
 from joints.study.summarise import at, half_width
 
@@ -16,8 +17,9 @@ ReadTable = Callable[[str], pd.DataFrame]
 OWN_FAMILIES = {"generative forest", "circuit"}
 
 
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return tables.to_markdown(Table(header, [[Cell(text) for text in row] for row in rows]))
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:
+    """A table of strings; the columns `left`, counted from 0, are words."""
+    return tables.to_markdown(Table(header, [[Cell(text) for text in row] for row in rows], words=left))
 
 
 def gains_over_imputation(plan: Plan, read: ReadTable) -> str:
@@ -61,7 +63,8 @@ def best_of_all(plan: Plan, read: ReadTable) -> str:
             behind = [f"{plan.labels[method]} −{means.iloc[0] - mean:.1f}" for method, mean in next_best]
             row.append(f"**{plan.labels[means.index[0]]}** ({', '.join(behind)})")
         rows.append(row)
-    return _markdown(["best on average", *(f"{100 * rate:g} %" for rate in rates)], rows)
+    columns = range(1, len(rates) + 1)
+    return _markdown(["best on average", *(f"{100 * rate:g} %" for rate in rates)], rows, left=columns)
 
 
 def all_metrics(plan: Plan, read: ReadTable) -> str:
@@ -111,7 +114,7 @@ def against_gef(plan: Plan, read: ReadTable, method: str = "gef") -> str:
 
 
 def ahead_of_auto(plan: Plan, read: ReadTable, own: str = "gef_auto") -> str:
-    """The datasets on which the best rival is ahead of the forest that sets itself, completely at random, by rate."""
+    """How often the best rival is ahead of the forest that sets itself, completely at random, and where by how much."""
     found = at(read("means"), metric="accuracy", mechanism=plan.mechanism_names[0])
     rivals = [entry.name for entry in plan.shown if entry.family not in OWN_FAMILIES]
     rows = []
@@ -123,10 +126,10 @@ def ahead_of_auto(plan: Plan, read: ReadTable, own: str = "gef_auto") -> str:
         ahead = [
             f"{plan.label(str(name))} {gap:+.1f} ({plan.labels[best[str(name)]]})"
             for name, gap in gaps.items()
-            if gap > 0
+            if gap >= EQUIVALENCE
         ]
-        rows.append([f"{100 * rate:g} %", f"{len(ahead)} of {len(gaps)}", ", ".join(ahead) or "none"])
-    return _markdown(["missing", "datasets", f"best rival ahead of {plan.labels[own]}, by how many points"], rows)
+        rows.append([f"{100 * rate:g} %", f"{(gaps > 0).sum()} of {len(gaps)}", ", ".join(ahead) or "none"])
+    return _markdown(["missing", "rival ahead", f"by {EQUIVALENCE:g} points or more"], rows, left=(2,))
 
 
 def gains_elsewhere(plan: Plan, read: ReadTable, own: str = "gef_auto") -> str:
