@@ -1,6 +1,5 @@
 # What the rules share: the plan of the run, and helpers that pass questions on to joints.study.plan.
 
-import contextlib
 import functools
 import os
 import sys
@@ -20,40 +19,23 @@ from joints.patches.snakemake_groups import travel_together
 from joints.patches.snakemake_locks import ask_before_locking
 from joints.patches.snakemake_scheduler import wake_when_jobs_end
 from joints.patches.snakemake_scripts import fork_jobs
+from joints.runtime import one_run, slurm
 from joints.runtime.checksums import RUN
-from joints.runtime.files import write_text
+from joints.runtime.files import from_here, write_text
 from joints.runtime.fingerprint import Code, script_digest, source_stamp
 from joints.runtime.job import RECORD, read_record
 from joints.runtime.log import CPU_SECONDS
-from joints.runtime.one_run import KEPT, check_machine, remember_locks
-from joints.runtime.slurm import fate, longest_minutes, remember_submissions
 from joints.study.submissions import submissions
 from joints.study.layout import fill, members
 from joints.study.plan import Plan
 from joints.study.run_record import begin_run, check_reference
 from snakemake_logger_plugin_joints import expect
 
-if workflow.is_main_process:
-    # the first job that has to compile makes this file and says so
-    marker = Path(".snakemake/joints.compiling").absolute()
-    with contextlib.suppress(
-        OSError
-    ):  # a folder that cannot be written to is named when the run starts
-        marker.unlink(missing_ok=True)
-    os.environ.update(JOINTS_COMPILING=str(marker))
-
-
-def shown(path):
-    """A path for messages: relative to the working directory if it lies inside it."""
-    path, here = Path(path), Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-CONFIG_FILES = [shown(path) for path in workflow.configfiles]
+CONFIG_FILES = [from_here(path) for path in workflow.configfiles]
 ADDED = dict(workflow.config_settings.config)
 
 try:
-    check_machine(workflow.basedir)
+    one_run.check_machine(workflow.basedir)
     PLAN = Plan.read(CONFIG_FILES, ADDED, BASE / "workflow" / "schemas").here()
     check_reference(PLAN, CONFIG_FILES, ADDED, BASE / "workflow" / "schemas")
 except JointsError as error:
@@ -72,28 +54,26 @@ SUBMITTED = workflow.resource_settings.nodes is not None
 # Slurm would keep a job that asks for more than its partition's limit in the queue for ever.
 LIMIT = None
 if SUBMITTED:
-    asked = workflow.resource_settings.default_resources or {}
-    partition = (
-        asked.get("slurm_partition").raw if "slurm_partition" in set(asked) else ""
-    )
-    LIMIT = longest_minutes(str(partition).strip("\"'"))
+    LIMIT = slurm.limit_of(workflow.resource_settings.default_resources)
     travel_together(PLAN.batches.minutes, LIMIT)
 
 # for the progress line and the core-hours of a dry run
-expect(PLAN.costs.expected, workflow, submissions if SUBMITTED else None, fate)
+expect(PLAN.costs.expected, workflow, submissions if SUBMITTED else None, slurm.fate)
 
 
 # What the run remembers for its jobs; a job that is a Snakemake of its own, on a cluster, takes the main one's digests.
 SCRIPTS = BASE / "workflow" / "scripts"
-os.environ.update({RUN: str((KEPT / PLAN.run).absolute())})
-CODE_RECORD = KEPT / PLAN.run / RECORD
+KEPT = one_run.KEPT / PLAN.run
+os.environ.update({RUN: str(KEPT.absolute())})
+CODE_RECORD = KEPT / RECORD
 STAMP = source_stamp(SCRIPTS)
 DIGESTS = {} if workflow.is_main_process else read_record(CODE_RECORD)["digests"]
 
 if workflow.is_main_process:
+    os.environ.update(one_run.notice_of_compiling())
     ask_before_locking(
         functools.partial(begin_run, PLAN, CODE_RECORD, STAMP, DIGESTS),
-        functools.partial(remember_locks, KEPT / PLAN.run),
+        functools.partial(one_run.remember_locks, KEPT),
     )
 
 
@@ -101,7 +81,7 @@ if workflow.is_main_process:
 onstart:
     wake_when_jobs_end(workflow)
     fork_jobs()
-    remember_submissions(KEPT / PLAN.run, workflow.scheduler)
+    slurm.remember_submissions(KEPT, workflow.scheduler)
 
 
 onsuccess:
@@ -127,23 +107,17 @@ def batch(question, *names):
         return of(question, *names) if names else question
 
 
-def growing(amount, *names):
+def growing(amount, *names, most=None):
     """A resource, given by a number or by a method of the plan, of which a job that is tried again gets more."""
 
     def ask(wildcards, attempt):
-        return attempt * (of(amount, *names)(wildcards) if names else amount)
+        asked = attempt * (of(amount, *names)(wildcards) if names else amount)
+        return min(asked, most or asked)
 
     return ask
 
 
-def minutes(amount, *names):
-    """The time that a job asks for, like `growing`, and not more than a job may have."""
-    asked = growing(amount, *names)
-
-    def ask(wildcards, attempt):
-        return min(asked(wildcards, attempt), LIMIT or sys.maxsize)
-
-    return ask
+minutes = functools.partial(growing, most=LIMIT)
 
 
 @functools.cache

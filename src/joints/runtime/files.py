@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def from_here(path: str | Path) -> str:
+    """A path for messages: relative to the working directory if it lies inside it."""
+    path, here = Path(path), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path that becomes `path` if the block succeeds, and is removed if it does not."""

@@ -15,6 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -39,6 +40,14 @@ def check_machine(base: str | Path) -> None:
             f"processes may have {limit // 1_000_000} MB of memory, and jobs need 1,000 MB or more: raise the limit "
             "(ulimit -v)"
         )
+
+
+def notice_of_compiling(folder: Path = Path(".snakemake")) -> dict[str, str]:
+    """The environment in which the first job that has to compile makes a file, and says so, and no other."""
+    marker = folder.absolute() / "joints.compiling"
+    with suppress(OSError):  # a folder that cannot be written to is named when the run starts
+        marker.unlink(missing_ok=True)
+    return {"JOINTS_COMPILING": str(marker)}
 
 
 def take_run(run: str, kept: Path = KEPT) -> None:

@@ -30,6 +30,12 @@ def longest_minutes(partition: str = "") -> int | None:
     return int(max(known)) if found and len(known) == len(found) else None
 
 
+def limit_of(resources: Any) -> int | None:
+    """The limit of the partition that Snakemake's default resources name, or of the default one."""
+    named = resources is not None and "slurm_partition" in set(resources)
+    return longest_minutes(str(resources.get("slurm_partition").raw).strip("\"'") if named else "")
+
+
 def minutes(text: str) -> float | None:
     """A time as Slurm writes it; None for one that has no end.
 
