@@ -86,7 +86,9 @@ def wait_for_jobs(slurm, process, but=""):
 
 
 def test_killed_and_cancelled_runs_complete(slurm, here, there):
-    """The main process is killed; the next one cancels what it left, and loses a job itself.
+    """A run is interrupted, which cancels its job.
+
+    The main process of another is killed; the next one cancels what it left, and loses a job itself.
 
     The last one completes, although a job runs out of memory, which is tried again with more.
     """
@@ -96,7 +98,12 @@ def test_killed_and_cancelled_runs_complete(slurm, here, there):
     for path in there.results.glob("means/*.csv"):
         path.unlink()
     process = on_slurm(there)
-    (left,) = wait_for_jobs(slurm, process)
+    (interrupted,) = wait_for_jobs(slurm, process)
+    os.killpg(process.pid, signal.SIGINT)
+    finish(process, 120)
+    assert process.returncode and slurm.jobs() == []  # the job is cancelled
+    process = on_slurm(there)
+    (left,) = wait_for_jobs(slurm, process, but=interrupted)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     process = on_slurm(there, "--retries", "0")
