@@ -21,7 +21,7 @@ from joints.numerics.threads import blocks, run
 
 # Only inner nodes are stored.  A child below LEAF is a node; from LEAF on it is a leaf, numbered across the forest.
 NODE = np.dtype([("threshold", np.float32), ("feature", np.uint32), ("left", np.uint32), ("right", np.uint32)])
-NODE_BYTES, LEAF_BYTES = 16, 8
+NODE_BYTES, LEAF_BYTES = NODE.itemsize, np.dtype(np.float64).itemsize
 LEFT = 2  # its place in a node, in words of 32 bits
 LEAF = np.uint32(1 << 31)
 ROWS_PER_TASK = 4096  # enough to walk a tree while it is in the cache
